@@ -1,7 +1,7 @@
 """The platform as files: a model in ONNX, people and what is seen of them in Parquet, its words.
 
-For whoever serves files in place of a program. `reader` is the one part of the model that is no
-arithmetic: it turns words into numbers.
+For platforms that serve files in place of a program. `reader` is the one part of the model that is
+no arithmetic: it turns words into numbers.
 """
 
 import json
@@ -47,7 +47,7 @@ def export(platform: SimulatedPlatform, folder: Path) -> dict[str, Any]:
 
 
 def reader(stems: str) -> Callable[[Mapping[str, Any], Mapping[str, str | float]], Tensors]:
-    """What the model is told of content and context."""
+    """Return a function that turns content and context into the model's input."""
     words = Reader(tuple(json.loads(Path(stems).read_text())))
 
     def read(content: Mapping[str, Any], context: Mapping[str, str | float]) -> Tensors:
@@ -74,7 +74,7 @@ def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
 
 
 def _declared(platform: SimulatedPlatform, attribute: str, values: list[str]) -> pa.Array:
-    """What each person told the platform of themselves, null if nothing."""
+    """Return what each person declared to the platform, null where they declared nothing."""
     code = np.full(platform.world.people, -1)
     for place, value in enumerate(values):
         code[samples.declared(platform.world, attribute, value)] = place

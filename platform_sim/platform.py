@@ -63,7 +63,7 @@ class SimulatedPlatform:
 
     @cached_property
     def model_digest(self) -> str:
-        """Of all that decides a score, given what is seen of a person."""
+        """Return the digest of everything that decides a score, given the features of a person."""
         parts = {"version": _VERSION, "stems": self.relevance.reader.stems}
         if self.bias is not None:
             amounts = dict(self.bias.amounts)
@@ -83,9 +83,9 @@ class SimulatedPlatform:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """What the model thinks at this moment, then the bias, cut to the range."""
+        """Return the model's present scores with the bias added, clipped to the range."""
         if len(persons) and persons.min() < 0:
-            raise ValueError("person numbers start at 0; leave out whoever was not matched")
+            raise ValueError("person numbers start at 0; leave out identifiers that matched nobody")
         scores = self.relevance.score(content, self.world.seen, persons, frozen(context))
         if self.bias is not None and self.bias.content_kind in (None, content["kind"]):
             scores = self.bias.apply(scores, persons, self.world.demographics, self.world.seed)

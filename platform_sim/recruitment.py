@@ -98,7 +98,7 @@ def _called(
 def _stated(
     world: World, persons: NDArray[np.int64], attribute: str, rng: np.random.Generator
 ) -> pa.Array:
-    """What each volunteer says; strangers are as mixed as the people of the platform."""
+    """Return what each volunteer states; strangers are as mixed as the people of the platform."""
     codes = world.demographics.codes(attribute)
     strange = persons == _STRANGER
     others = codes[rng.integers(world.people, size=len(persons))]

@@ -1,7 +1,7 @@
 """People the platform can sample for an auditor: those who declared an attribute to it.
 
-Beside the attributes themselves, gender is offered among the people qualified for each occupation,
-for example `gender_software`: audits of opportunity are about the qualified.
+In addition to the attributes themselves, gender is offered among the people qualified for each
+occupation, for example `gender_software`: audits of opportunity are about the qualified.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def offers(world: World) -> Mapping[str, Mapping[str, int]]:
 def draw_sample(
     world: World, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
 ) -> dict[str, NDArray[np.int64]]:
-    """For each value, so many distinct people who declared it, uniformly."""
+    """Draw for each value the given number of distinct people who declared it, uniformly."""
     return {
         value: rng.choice(declared(world, attribute, value), size, replace=False)
         for value, size in sizes.items()
@@ -39,7 +39,7 @@ def draw_sample(
 
 
 def declared(world: World, attribute: str, value: str) -> NDArray[np.int64]:
-    """Who told the platform that they have this value."""
+    """Return the people who declared this value to the platform."""
     occupation = _AMONG_QUALIFIED.get(attribute)
     own = "gender" if occupation else attribute
     told = lots(world.seed, f"declared/{own}", np.arange(world.people)) < _DECLARED

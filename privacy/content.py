@@ -1,4 +1,4 @@
-"""The digest of a content: what a receipt names it by, whoever computes it."""
+"""Digest of a content, by which a receipt names it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -30,7 +30,7 @@ class UnderpaidError(PrivacyError):
 
 
 class EvidenceError(PrivacyError):
-    """What was shown proves nothing."""
+    """The evidence given does not prove the claim."""
 
 
 class StatementError(EvidenceError):

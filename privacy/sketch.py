@@ -60,7 +60,7 @@ def merge_sketches(sketches: Iterable[Hashes]) -> Hashes:
 
 
 def similarity(one: Hashes, other: Hashes) -> Similarity:
-    """How alike two uploads are, from their sketches under one key."""
+    """Return the similarity of two uploads, from their sketches under one key."""
     both = np.union1d(one, other)[:SIZE]
     if len(both) == 0:
         return Similarity(0.0, 0.0)

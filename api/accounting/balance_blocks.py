@@ -1,7 +1,7 @@
 """Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
 
-A block is a row of compressed columns: what each of its people has borne, and parts of that. Only
-the holder of the books' lock (`api.ledger.lock`) may change them.
+A block is a row of compressed columns: what each of its people has spent, and parts of that. Only
+the holder of the ledger lock (`api.ledger.lock`) may change them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,9 +53,9 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
 def padded_block_numbers(
     session: Session, numbers: NDArray[np.int64], at_least: int
 ) -> NDArray[np.int64]:
-    """These blocks and others at random, so many in all whatever these are, or all there are.
+    """Return these blocks and random others: a fixed number in all, or every block there is.
 
-    Nobody looks here which of the others are there: on a platform with dense numbers all are.
+    The other blocks are not checked for existence: on a platform with dense numbers all exist.
     """
     last = session.connection().execute(_LAST).scalar()
     if last is None:
@@ -121,12 +121,12 @@ class Blocks:
         return cls(numbers, new, balances, written)
 
     def part(self, persons: Persons) -> slice:
-        """Where among these people, who are sorted, are those from the first block to the last."""
+        """Return the slice of these sorted people that lies in the blocks held here."""
         ends = [self.numbers[0] << _BITS, (self.numbers[-1] + 1) << _BITS]
         return slice(*np.searchsorted(persons, ends).tolist())
 
     def place(self, persons: Persons) -> NDArray[np.int64]:
-        """Where these people's balances are; their blocks must be here."""
+        """Return the positions of these people's balances; their blocks must be here."""
         if len(persons) == 0:
             return persons
         low, high = int(self.numbers[0]), int(self.numbers[-1])
@@ -224,9 +224,9 @@ def pack(balances: Balances) -> list[bytes]:
 
 
 def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
-    """So many blocks one after the other, nothing in those that are not there.
+    """Return a column of `size` blocks, one after the other; missing blocks are zero.
 
-    Where a column was never written, nothing is unpacked: that takes as long as something does.
+    A column that was never written is unpacked too, so that time does not show it.
     """
     kept = unpack([_NOTHING if data is None else data for data in blocks])
     if np.array_equal(at, np.arange(size)):

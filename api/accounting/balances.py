@@ -1,4 +1,4 @@
-"""What people have borne, as a kind of audit may read it: for the worker, after the charge (R3)."""
+"""Spent balances of people, as a kind of audit may read them after its charge (R3)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,7 +30,7 @@ class SpentBalances:
     def as_of_charge(
         cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction
     ) -> "SpentBalances":
-        """What the people of an audience had borne apart from an audit of this price."""
+        """Return what the people of an audience had spent, without the audit of this price."""
         own = Fraction(price.rho.change_one)
         return cls(store, Fraction(0) if displaces(audience) else own, cap)
 

@@ -10,6 +10,7 @@ never runs backwards, whatever the clocks do.
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,26 +68,26 @@ class ChargeOrder:
 
     @property
     def debit(self) -> Fraction:
-        """What the mandate pays, in its currency."""
+        """Return what the mandate pays, in its currency."""
         return Fraction(self.exact.debit(self.mandate.currency))
 
     @property
     def loss(self) -> Fraction:
-        """What people may lose by it."""
+        """Return what people may lose by the audit."""
         return self.exact.exploration_loss
 
     @property
     def rho(self) -> Fraction:
-        """What the platform's account pays, and everybody who can bear it."""
+        """Return what the platform's account pays, and each person within the cap."""
         return Fraction(self.exact.debit("rho"))
 
 
 def charge(
     session: Session, at: datetime, bills: Sequence[ChargeOrder], settings: Settings
 ) -> None:
-    """Debit all limits and write the charges, or refuse; whoever cannot bear one is left out of it.
+    """Debit all limits and write the charges, or refuse; drop people who are at their cap.
 
-    `at` is the moment that `ledger.lock` gave: the books are locked. Each bill has a mandate of its
+    `at` is the moment that `ledger.lock` gave: the ledger is locked. Each bill has a mandate of its
     own, and its audit is written.
     """
     # Without it the lifetime cap would not hold under change-one: see
@@ -106,18 +107,34 @@ def charge(
     ledger.append_all(session, drafts, at=at)
 
 
-def refuse_above_lifetime_cap(price: Price, settings: Settings) -> None:
+def refuse_above_lifetime_cap(price: Price, settings: Settings, request: Any = None) -> None:
     """Refuse what nobody could ever bear: everybody would be left out, and the auditor would pay.
 
     The price and the cap are public, so this tells nothing about anyone.
     """
-    if price.rho.change_one > settings.person_lifetime_rho:
+    cost, cap = price.rho.change_one, settings.person_lifetime_rho
+    if cost > cap:
         raise AboveLifetimeCapError(
-            f"this costs {price.rho.change_one} of rho; one person may bear "
-            f"{settings.person_lifetime_rho} in a lifetime. Nothing was charged: ask for less.",
-            asked=str(price.rho.change_one),
-            cap=str(settings.person_lifetime_rho),
+            f"This costs every person {cost} of ρ; one person may be debited {cap} in a lifetime."
+            f" Nothing was charged. {_admissible(request, Fraction(cap) / Fraction(cost))}",
+            asked=str(cost),
+            cap=str(cap),
         )
+
+
+def _admissible(request: Any, share: Fraction) -> str:
+    """Say what would pass, as it is asked for, given the share of this ρ that is allowed."""
+    rho, epsilon = getattr(request, "rho", None), getattr(request, "epsilon", None)
+    if rho is not None:
+        return f"Ask for a ρ of at most about {math.floor(1000 * share * Fraction(rho)) / 1000:g}."
+    if epsilon is None:
+        return "Ask for less."
+    # The ρ of a release grows with the square of its ε.
+    most = math.floor(100 * math.sqrt(share) * float(epsilon)) / 100
+    return (
+        f"ε = {epsilon} is too large for it: an ε of about {most:g} would pass, every other"
+        " ε reduced alike."
+    )
 
 
 def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -> None:
@@ -269,7 +286,7 @@ def _facts(row: ChargeRow, bill: ChargeOrder) -> dict[str, object]:
 
 
 def _exploration(row: ChargeRow) -> dict[str, object]:
-    """What people may lose by it, where it is anything."""
+    """Return the exploration loss of a charge, if it has one."""
     if not row.exploration_loss:
         return {}
     return {"exploration_loss": str(as_decimal(row.exploration_loss))}

@@ -1,14 +1,14 @@
-"""What each person has borne, over all auditors, for ever: a filter that leaves out the exhausted.
+"""Lifetime caps: a filter that drops the people who have spent theirs, over all auditors.
 
-Every person has a lifetime cap in rho that never renews. At submission, whoever the audit would
-take beyond the cap is left out of it, and everybody else is charged; nothing of this is visible
-(R2). Whether a person is left out depends on that person's own history alone, so the filter is
+Every person has a lifetime cap in rho that never renews. At submission, people whom the audit would
+take beyond the cap are dropped from it, and everybody else is debited; nothing of this is visible
+(R2). Whether a person is dropped depends on that person's own history alone, so the filter is
 sound under adaptive composition: see docs/explanation/guarantee.md.
 
 Balances are exact integers in blocks of neighbouring person numbers
 (`api.accounting.balance_blocks`): a platform of a million people has a thousand rows, and an
 audience of a hundred touches a hundred. They live in the platform's own tables and never enter the
-ledger. Only the holder of the books' lock may change them.
+ledger. Only the holder of the ledger lock may change them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,9 @@ from privacy.tables.membership import Membership, Persons
 
 @dataclass(frozen=True)
 class LifetimeDebit:
-    """What people are to bear: each of them the cost. So many identifiers were uploaded.
+    """Debit of the people of an audience: each of them pays the cost.
+
+    `uploaded` is the number of identifiers that were uploaded.
 
     `drawn`: whether these people displace each other, as in a sample or a hidden audience.
     """
@@ -73,7 +75,7 @@ def carry_over(
 
 
 def paid(*, drawn: bool) -> tuple[str, ...]:
-    """Where a charge is written: what the platform drew is kept apart as well."""
+    """Return the columns in which a charge is written; those of drawn people are kept apart too."""
     return ("spent", "drawn") if drawn else ("spent",)
 
 
@@ -121,7 +123,7 @@ def load_spent(
 
 @dataclass(frozen=True)
 class _Move:
-    """What is added to these columns of everybody, or of those with room for it.
+    """Change of these columns, for everybody or for those within the cap.
 
     An amount is the same for all, or each person's own, by group: then it is the same in each of
     somebody's groups.
@@ -138,7 +140,7 @@ class _Move:
         return self.membership.groups
 
     def within(self, parts: list[slice]) -> int | Balances:
-        """What is added in a part of each group."""
+        """Return the amount to add in a part of each group."""
         if isinstance(self.amount, int):
             return self.amount
         return np.concatenate([each[part] for each, part in zip(self.amount, parts, strict=True)])

@@ -5,7 +5,7 @@ debited. The key is derived from the operator's key-encryption key and never lea
 The digest changes with who is in which group and with who was dropped at the lifetime cap. It is
 stored in the charge's row and appears nowhere else: an equal digest would confirm a guess.
 
-As many bytes are hashed as identifiers were uploaded, whoever they found (R2).
+As many bytes are hashed as identifiers were uploaded, whether or not they matched (R2).
 
 [RFC2104] HMAC. [RFC5869] HKDF.
 """

@@ -41,7 +41,7 @@ def commitments_in(body: Any) -> Iterable[str]:
 
 
 def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
-    """What is still there of these."""
+    """Return the texts that still exist of these."""
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(set(commitments)))
     return {row.commitment: row.text for row in session.exec(query)}
 

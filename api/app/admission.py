@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from starlette.types import Scope
 
 from api.app.capacity import Share
-from api.kernel.errors import ApiError, OverloadedError, RateLimitedError
+from api.kernel.errors import OverloadedError, RateLimitedError
 from api.telemetry.metrics import IN_PROGRESS, SHED
+
+Refusal = OverloadedError | RateLimitedError
 
 PROBES = ("/healthz", "/readyz")
 _OVERSIGHT = ("regulator", "operator")
@@ -90,7 +92,7 @@ class Slots:
         self._total += 1
         IN_PROGRESS.labels(self.name).set(self._total)
 
-    def refusal(self, caller: str | None) -> ApiError | None:
+    def refusal(self, caller: str | None) -> Refusal | None:
         """Return the refusal of a request, and count it; None if there is a slot for it.
 
         Where the caller is not known, only the slots of everybody together count.

@@ -1,7 +1,7 @@
 """The one place that names a platform: the simulated one, or a deployment's own by settings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from api.app.container import Container, build_container
 from api.execution.in_process import InProcessEngine
 from api.kernel.settings import Settings
 from api.kinds.context import Engine
+from api.kinds.packages import admit_checked
 from api.platforms.http import HttpPlatform, OnnxPlatform
 from api.platforms.interfaces import Log, Persons, Platform, Ranking, Traffic
 
@@ -64,7 +65,7 @@ def simulated(
     """A simulated platform: fair, or with a bias against one gender injected into its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
-    A biased one also serves half of its people badly, whoever they are: they envy others.
+    A biased one also serves a random half of its people badly: they envy others.
     """
     from platform_sim import (
         Bias,
@@ -145,7 +146,8 @@ def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.T
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
     """Return the contents of the demo's other audits, and the true answers by kind."""
-    from platform_sim.demo_truths import FLAT_AD, SOFTWARE_JOB, truths
+    from platform_sim import SOFTWARE_JOB
+    from platform_sim.demo_truths import FLAT_AD, truths
 
     feed, jobs = cast("JoinedLogs", platform.logs).sources
     known: Any = (platform.people, jobs, feed, platform.policies)
@@ -179,5 +181,7 @@ def exported(platform: Platform, folder: Path) -> dict[str, Any]:
 
 
 def load_container(settings: Settings) -> Container:
+    """Return the parts of a deployment, with the kinds of the packages that were checked."""
     platform = load_platform(settings)
-    return build_container(settings, platform, load_engine(settings, platform))
+    container = build_container(settings, platform, load_engine(settings, platform))
+    return replace(container, packages=admit_checked(container.store))

@@ -3,8 +3,8 @@
 The loop that refuses requests also serves those that were admitted. To parse a request, to pass it
 through the application and to encode its refusal takes ten times as long as to see that its class
 has no slot left. So the connection asks here first. A request is refused here only if it arrived
-whole, is alone on its connection, and would be refused at the gate. Everything
-else takes the usual way. Nothing is decided here: the gate says what is shed.
+whole, is alone on its connection, and would be refused at the gate. Everything else takes the usual
+way. Nothing is decided here: the gate says what is shed.
 
 Refusals are counted one by one in the metrics, and logged once a second.
 """
@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any
 
+from api.app.admission import Refusal
 from api.app.callers import PresentedCredential, key_of_network
-from api.kernel.errors import ApiError
+from api.kernel.errors import OverloadedError, RateLimitedError
 from api.telemetry.metrics import REQUESTS
 from api.web.problem_responses import respond
 
@@ -43,14 +43,17 @@ _WATCHED = frozenset(
 )
 # With these a connection is not as it seems, or the caller is not told by a token.
 _UNUSUAL = frozenset({b"cookie", b"expect", b"transfer-encoding", b"upgrade"})
-
+_KINDS: dict[str, type[Refusal]] = {
+    OverloadedError.code: OverloadedError,
+    RateLimitedError.code: RateLimitedError,
+}
 
 log = logging.getLogger("api.access")
 
 
 @dataclass(frozen=True)
 class WholeRequest:
-    """What the gate needs to know of a request that arrived whole.
+    """Parts of a request that the gate needs, of a request that arrived whole.
 
     `network_key` is None where only a proxy knows whom the request comes from.
     """
@@ -62,7 +65,7 @@ class WholeRequest:
 
 
 # Returns the refusal of a request that is shed now; None if it may be served.
-Judge = Callable[[WholeRequest], ApiError | None]
+Judge = Callable[[WholeRequest], Refusal | None]
 
 
 @dataclass
@@ -82,10 +85,8 @@ class EarlyShedding:
         refusal = None if request is None else self.judge(request)
         if request is None or refusal is None:
             return None
-        # mypy takes `__hash__` of an error for that of its class.
-        kind: Any = type(refusal)
         first, status, rest = _encoded(
-            request.path, kind, refusal.detail, refusal.headers["Retry-After"]
+            request.path, refusal.code, refusal.detail, refusal.headers["Retry-After"]
         )
         REQUESTS.labels("ANY", "unmatched", str(status)).inc()
         self._log_soon(status)
@@ -134,11 +135,9 @@ def _fields(lines: list[bytes]) -> dict[bytes, bytes] | None:
 
 
 @lru_cache(maxsize=256)
-def _encoded(
-    path: str, kind: type[ApiError], detail: str, seconds: str
-) -> tuple[bytes, int, bytes]:
+def _encoded(path: str, code: str, detail: str, seconds: str) -> tuple[bytes, int, bytes]:
     """Return first line, status, and headers with body of a refusal, as the gate would send it."""
-    response = respond(kind(detail, headers={"Retry-After": seconds}), path)
+    response = respond(_KINDS[code](detail, headers={"Retry-After": seconds}), path)
     headers = b"".join(b"%s: %s\r\n" % each for each in response.raw_headers)
     status = response.status_code
     first = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()

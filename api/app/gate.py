@@ -20,7 +20,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.app.admission import PROBES, Admission, class_of, classify, is_probe
+from api.app.admission import PROBES, Admission, Refusal, class_of, classify, is_probe
 from api.app.callers import (
     Known,
     KnownCallers,
@@ -137,7 +137,7 @@ class Gate:
             if refusal is not None:
                 raise refusal
 
-    def _refusal_of_quote(self) -> ApiError | None:
+    def _refusal_of_quote(self) -> Refusal | None:
         slots = self._admission["quotes"]
         shed = slots.are_taken or self._writes["requests"].locked()
         return slots.overloaded() if shed else None
@@ -145,7 +145,7 @@ class Gate:
     def _may_shed(self) -> bool:
         return self._writes["requests"].locked() or self._admission.may_refuse
 
-    def _refuse_before_parsing(self, request: WholeRequest) -> ApiError | None:
+    def _refuse_before_parsing(self, request: WholeRequest) -> Refusal | None:
         """Return the refusal of a request that would be shed; None if it takes the usual way.
 
         A new credential is verified first. Pages of the console and probes take the usual way.

@@ -13,7 +13,7 @@ from api.web.dependencies import part
 
 @dataclass(frozen=True)
 class UploadParts:
-    """What an upload or a sealing reads and writes.
+    """Parts of the service that an upload or a sealing reads and writes.
 
     `slots` bounds the parts being parsed and the audiences being sealed.
     """

@@ -26,9 +26,9 @@ from api.ledger import append, lock
 
 
 def erase(session: Session, audience: AudienceRow) -> None:
-    """Forget who they were; what they bore is carried forward, so that balances still check.
+    """Erase the members; carry their debits forward, so that balances still add up.
 
-    The books are locked before any audience: everything that takes both takes them in this order.
+    The ledger is locked before any audience: everything that takes both takes them in this order.
     """
     if audience.state == "erased":
         return

@@ -1,7 +1,7 @@
-"""Audiences that the platform does not see: so many identifiers, compared without being shown.
+"""Hidden audiences: a number of identifiers, which are compared without being shown.
 
 Private set intersection finds, during a two-party run, which of the platform's own people are among
-them; nobody who is not on the platform is shown to it. The commitment is the auditor's own word.
+them; nobody who is not on the platform is shown to it. The auditor states the commitment.
 The people whom a run finds belong to its charge (`api.accounting.charge.record_people`): the
 audience itself stays empty, so that no other audit can read them.
 """
@@ -30,7 +30,10 @@ LABEL = "g0"
 def hide(
     session: Session, caller: Caller, draft: HiddenDraft, platform: Platform, settings: Settings
 ) -> Audience:
-    """An audience of so many rows, sealed at once. The platform's side has its public size."""
+    """Create a hidden audience of this many rows, sealed at once.
+
+    The platform's side has its public size.
+    """
     if platform.directory is None or settings.two_party_candidates is None:
         raise UnavailableSampleError("this service compares no hidden audiences: upload one")
     if draft.rows > settings.max_members:

@@ -30,14 +30,14 @@ _USERNAME_WORK = 10
 
 
 class Binding(NamedTuple):
-    """What binds the auditor to a part: the digest of its tokens, and their sketch."""
+    """Commitment of the auditor to a part: the digest of its tokens, and their sketch."""
 
     digest: bytes
     sketch: Hashes
 
 
 class Matched(NamedTuple):
-    """Whom each identifier found, in their order; the digest of their tokens; their sketch."""
+    """People found by the identifiers, in their order; the digest of their tokens; their sketch."""
 
     kind: str
     persons: Persons
@@ -65,7 +65,7 @@ def work_of(members: Members) -> int:
 
 
 def match_isolating_failures(people: People, members: Members) -> Persons:
-    """Whom the identifiers find; one for which the adapter fails finds nobody."""
+    """Return the people whom the identifiers find; one for which the adapter fails finds nobody."""
     if _repeats(members):
         encoded = members.identifiers.dictionary_encode()
         once = Members(members.kind, encoded.dictionary)
@@ -81,7 +81,7 @@ def require_answering(people: People, members: Members) -> None:
 
 
 def require_answer(call: Callable[[], Persons]) -> Persons:
-    """What the platform answers, whoever it is about; else the audience stays as it was."""
+    """Return the platform's answer, or raise and leave the audience as it was."""
     try:
         return call()
     except Exception as error:

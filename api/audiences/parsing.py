@@ -155,7 +155,7 @@ def _hashes(column: pa.Array, header: int) -> pa.Array:
 
 
 def _refuse(wrong: pa.Array, what: str, header: int) -> None:
-    """Refuse the first wrong row by its line, after so many lines of header."""
+    """Refuse the first wrong row by its line, after `header` lines of header."""
     first = pc.index(wrong, True).as_py()
     if first >= 0:
         line = first + header + 1

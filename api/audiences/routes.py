@@ -93,7 +93,7 @@ def hide_audience(
     settings: SettingsDep,
     platform: PlatformDep,
 ) -> Audience:
-    """So many people whom the platform is not shown, for one two-party audit."""
+    """Create a hidden audience of a number of people, for one two-party audit."""
     return service.hide_audience(store, caller, draft, platform, settings)
 
 

@@ -83,7 +83,7 @@ def _sealed(
 
 
 def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
-    """Whom the platform draws, by label. The randomness is the operating system's (R6)."""
+    """Return the people whom the platform draws, by label, with the system's randomness (R6)."""
     sizes = {group.value: group.size for group in draft.groups}
     chance = np.random.default_rng(secrets.randbits(256))
     with adapter_call("sample"):
@@ -92,7 +92,7 @@ def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
 
 
 def _answer(call: Callable[[], Answer]) -> Answer:
-    """What the platform answers, whoever it is about."""
+    """Return the platform's answer, whether or not it concerns somebody."""
     try:
         return call()
     except Exception as error:  # an adapter may raise anything

@@ -173,7 +173,7 @@ def _opened(audience: AudienceRow) -> AudienceRow:
 
 
 def _kept(part: PartRow, people: People, settings: Settings) -> Matched:
-    """What was found of a part when it arrived; now, if the version before 0014 took it in."""
+    """Return the match of a part, made on arrival or, for parts before migration 0014, now."""
     if part.tokens is None or part.sketch is None:
         table = pa.ipc.open_stream(pa.py_buffer(part.data)).read_all()
         members = Members(part.kind, combine_chunks(table.column(0)))

@@ -84,9 +84,10 @@ class ClaimedPart(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a part is to go, as it was when the part began to arrive.
+    """Position of a part, as it was when the part began to arrive.
 
-    The digest of what has its number, if anything has; and how many members all others have.
+    It has the digest of the part that has this number, if one has, and the number of members of
+    all other parts.
     """
 
     digest: str | None
@@ -148,7 +149,7 @@ def get_owned_with_groups(
 
 
 def lock_unless_charging(session: Session, audience_id: str) -> AudienceRow | None:
-    """The audience, locked, for who holds the books: none if it is being changed."""
+    """Lock the audience for a holder of the ledger lock; return None if it is being changed."""
     query = select(AudienceRow).where(AudienceRow.id == audience_id)
     query = query.with_for_update(key_share=True, skip_locked=True)
     return session.exec(query.execution_options(populate_existing=True)).first()
@@ -167,7 +168,7 @@ def get_owned_open(
 def locate_part(
     session: Session, caller: Caller, audience_id: str, label: str, number: int
 ) -> Place:
-    """Where a part of the auditor's audience is to go, if it can still be changed."""
+    """Return the position for a part of the auditor's audience, if it can still be changed."""
     get_owned_open(session, caller, audience_id, lock="no")
     groups = load_groups(session, audience_id)
     find_group(groups, label)
@@ -311,7 +312,7 @@ def refuse_too_many(total: int, settings: Settings) -> None:
 def _keep(
     session: Session, audience: AudienceRow, group: GroupRow, members: int, settings: Settings
 ) -> None:
-    """A group has so many members now; the upload is kept alive for another while, not for ever."""
+    """Record the new number of members, and extend the upload's life up to its limit."""
     change(session, group, members=members)
     while_touched = now() + timedelta(hours=settings.upload_kept_hours)
     at_most = audience.created_at + timedelta(days=settings.members_kept_days)

@@ -25,5 +25,5 @@ def list_charges(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Charge]:
-    """Who spent what on which audience, newest first."""
+    """List charges with auditor, price and audience, newest first."""
     return charges.list_charges(session, auditor_id, audience_id, cursor, limit)

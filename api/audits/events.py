@@ -1,10 +1,10 @@
-"""Who follows an audit waits here: one look at the database serves all streams of a process.
+"""Events of audits: one query of the database serves all streams of a process.
 
-A worker of this process says what it has committed, and nobody looks for that. What others move is
-found by looking, often at first, when small audits end, and then less and less; the more audits are
-waited for, the longer is their line, and the less a moment matters.
+A worker of this process announces what it has committed, without a query. Changes by other
+processes are found by polling: often at first, when small audits end, and then less and less. The
+more audits are waited for, the longer is the queue, and the less a moment matters.
 
-States do not come back: what was said is never older than what is shown.
+States never go back: what was announced is never older than what is shown.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Mark:
-    """How the failure is committed, and in which database."""
+    """Function that commits the failure, and its database."""
 
     store: Store
     write: Callable[[], object]

@@ -1,4 +1,4 @@
-"""What a worker is given for an audit: what is asked, about what, and whom it may read."""
+"""Job of a worker: the request, its contents, and the people whom it may read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How much memory an audit takes, by what was uploaded and declared alone (R2).
+"""Memory that an audit takes, computed only from what was uploaded and declared (R2).
 
 The figures are bytes that were measured, rounded up; a test holds them to what reductions take.
 """

@@ -27,7 +27,7 @@ _SIZES = select(*SIZES).where(col(GroupRow.audience_id) == bindparam("audience")
 
 
 def load_audience_facts(session: Session, audience: AudienceRow) -> AudienceFacts:
-    """What is public about the audience."""
+    """Return the public facts of the audience."""
     rows = session.connection().execute(_SIZES, {"audience": audience.id}).all()
     return audience_facts(session, audience, rows)
 

@@ -26,7 +26,7 @@ _KEEP = (
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What an audit came to: the bytes of its release, by which model."""
+    """Result of a run: the bytes of its release, and the model that was used."""
 
     audit: AuditRow
     body: bytes

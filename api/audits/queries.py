@@ -1,4 +1,4 @@
-"""Where audits stand, as their own auditor sees them: another auditor's is not there."""
+"""States of audits, as their own auditor sees them: another auditor's does not exist."""
 
 from collections.abc import Collection
 
@@ -12,7 +12,7 @@ from api.kernel.errors import NotFoundError, NotReleasedError
 from api.kernel.failpoints import Failpoint
 from api.ledger import proofs
 from api.web.pagination import page
-from openapi.resources import REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
+from openapi.resources import RECORDED_REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
 
 _STATES = select(AuditRow.id, AuditRow.state).where(
     col(AuditRow.id).in_(bindparam("audits", expanding=True))
@@ -64,7 +64,7 @@ def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = F
 
 
 def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
-    """Where these audits stand, whosever they are."""
+    """Return the states of these audits, of any auditor."""
     with store.autocommit_connection() as connection:
         return {
             row.id: row.state for row in connection.execute(_STATES, {"audits": list(audit_ids)})
@@ -72,7 +72,7 @@ def load_states(store: Store, audit_ids: Collection[str]) -> dict[str, str]:
 
 
 def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
-    """Where the auditor's own audit stands."""
+    """Return the state of the auditor's own audit."""
     asked = {"audit": audit_id, "auditor": caller.auditor}
     if (found := connection.execute(_STATE, asked).scalar()) is None:
         raise NotFoundError(f"no audit {audit_id}")
@@ -88,7 +88,7 @@ def to_wire(
         kind=row.kind,
         state=row.state,
         mandate_id=row.mandate_id,
-        request=request or REQUEST.validate_json(row.request),
+        request=request or RECORDED_REQUEST.validate_json(row.request),
         price=price or Price.model_validate_json(row.price),
         submitted_at=row.submitted_at,
         finished_at=row.finished_at,

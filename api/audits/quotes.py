@@ -1,4 +1,4 @@
-"""What audits would cost, and what would be left. Nothing is spent."""
+"""Quotes: what audits would cost, and what would be left. Nothing is spent."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,7 +26,7 @@ def quote(
     platform: Platform,
     settings: Settings,
 ) -> Quote:
-    """What it would cost and what would remain. Nothing is spent."""
+    """Return what the audit would cost and what would remain. Nothing is spent."""
     [only] = quote_all(session, caller, [request], platform, settings).quotes
     return only
 
@@ -57,7 +57,7 @@ def quote_all(
             explored=explored,
         )
         price = in_currency(asked.shown, mandate.currency)
-        charge.refuse_above_lifetime_cap(price, settings)
+        charge.refuse_above_lifetime_cap(price, settings, request)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.load_remaining(session, mandate, now()) - taken.get(
             mandate.id, Fraction(0)

@@ -1,4 +1,4 @@
-"""What a request is about, read and priced, or why it cannot be asked. Nothing is charged here."""
+"""Pricing of requests: load their subject, price them, or refuse. Nothing is charged here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,14 @@ from api.audits.pricing import audience_facts, price_plan
 from api.contents import service as contents
 from api.db import AudienceRow
 from api.identity.caller import Caller
-from api.kernel.errors import AudienceNotSealedError, UnsupportedAudienceError
+from api.kernel.errors import (
+    AudienceNotSealedError,
+    UnsupportedAudienceError,
+    UnsupportedAuditError,
+)
 from api.kernel.settings import Settings
-from api.kinds.registry import KINDS, AudienceFacts, Kind
+from api.kinds.protocol import KNOWN_AT_CHARGE
+from api.kinds.registry import KINDS, AudienceFacts, Kind, is_third_party
 from api.platforms.interfaces import Platform
 from openapi.resources import Price
 from privacy import waist
@@ -25,7 +30,7 @@ from privacy.tables.price import ExactPrice
 
 @dataclass(frozen=True)
 class AuditSubject:
-    """What is asked about: contents by their digests, and a sealed audience.
+    """Subject of a request: contents by their digests, and a sealed audience.
 
     It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
     be relied on: id, source, commitment, groups_per_person. Whether it has ended since, or was
@@ -50,7 +55,7 @@ class PricedRequest:
 def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
-    """What the request is about, or why it cannot be asked."""
+    """Return the subject of the request, or refuse it."""
     subject = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
     return price_request(subject, request, platform, settings)
 
@@ -58,7 +63,7 @@ def resolve(
 def load_subject(
     session: Session, auditor_id: str, content_ids: Sequence[str], audience_id: str
 ) -> AuditSubject:
-    """What an auditor asks about, who must own it."""
+    """Return the subject of a request, which the auditor must own."""
     digests = contents.load_digests(session, auditor_id, content_ids)
     audience, groups = uploads.get_owned_with_groups(session, auditor_id, audience_id)
     if audience.state != "sealed":
@@ -71,8 +76,13 @@ def load_subject(
 def price_request(
     subject: AuditSubject, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
-    """What the request comes to, or why it cannot be asked about this."""
+    """Return the priced request, or refuse it for this subject."""
     kind, facts = KINDS[request.kind], subject.facts
+    if is_third_party(request.kind) and request.exploration_loss:
+        raise UnsupportedAuditError(
+            f"A {request.kind} audit is of a package, and no package may show people anything."
+            " Nothing was charged."
+        )
     _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
     plan = kind.plan(request, facts)
@@ -80,15 +90,16 @@ def price_request(
     noise_limits.refuse_overflow(kind, plan, facts)
     price = waist.price(plan) + ExactPrice.exploration(Fraction(request.exploration_loss))
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
-    assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
-    shown = price_plan(plan, "rho", request.exploration_loss, assumes)
+    third_party = is_third_party(request.kind)
+    assumes = assumptions(named, fixed_slots=facts.fixed_slots, third_party=third_party)
+    shown = price_plan(plan, "rho", request.exploration_loss, tuple(assumes))
     return PricedRequest(subject, plan, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:
     """Refuse an audience whose people this kind cannot debit before it reads them (R4)."""
-    if facts.source not in kind.sources:
-        supported = sorted(kind.sources)
+    supported = sorted(kind.sources & KNOWN_AT_CHARGE if is_third_party(name) else kind.sources)
+    if facts.source not in supported:
         raise UnsupportedAudienceError(
             f"A {name} audit does not take an audience whose source is {facts.source!r}. Nothing"
             f" was charged. Sources that it takes: {', '.join(supported)}.",

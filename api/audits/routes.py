@@ -102,7 +102,7 @@ def price_audit(
     settings: SettingsDep,
     platform: PlatformDep,
 ) -> Quote:
-    """What an audit would cost, the error to expect, and what would remain. Spends nothing."""
+    """Return the price of an audit, the error to expect, and what would remain. Spends nothing."""
     return quotes.quote(session, caller, request, platform, settings)
 
 
@@ -204,5 +204,5 @@ def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Respons
     "/{audit_id}/proof", responses=responses(NotFoundError, NotReleasedError, NotSignedError)
 )
 def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> InclusionProof:
-    """That the release is in the ledger, as soon as a signed head covers it: within seconds."""
+    """Prove that the release is in the ledger, once a checkpoint covers it: within seconds."""
     return queries.prove_release(session, caller, audit_id)

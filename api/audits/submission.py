@@ -84,12 +84,12 @@ class _Submission:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes it the same order as an earlier one."""
+        """Return the key that identifies a repeated submission."""
         return self.caller.auditor, self.statement.key
 
     @property
     def members(self) -> int:
-        """How many identifiers were uploaded for it."""
+        """Return the number of identifiers that were uploaded for it."""
         return self.ahead.subject.facts.members if self.ahead else 0
 
 
@@ -127,7 +127,7 @@ class AuditSubmission:
         return audit
 
     def _price_optimistically(self, caller: Caller, request: AuditRequest) -> PricedRequest | None:
-        """What the request is about, as things are. Whether it is refused is found later."""
+        """Price the request without a lock; a refusal is decided later, under the lock."""
         try:
             subject = self._load_subject(caller.auditor, request.content_ids, request.audience_id)
             return request_pricing.price_request(subject, request, self._platform, self._settings)
@@ -145,7 +145,7 @@ class AuditSubmission:
 
     @contextmanager
     def _locked_ledger(self) -> Iterator[_LockedLedger]:
-        """The books, locked at a moment of theirs; what is written is committed in the end."""
+        """Hold the ledger lock; commit at the end what was written."""
         with self._store.write() as session:
             yield session, lock(session)
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
@@ -164,7 +164,7 @@ class AuditSubmission:
     def _charge_new(
         self, session: Session, at: datetime, orders: Sequence[_Submission], sealed: Collection[str]
     ) -> list[Audit]:
-        """New audits, charged and in the queue; the books are locked."""
+        """Charge and enqueue new audits under the ledger lock."""
         if not orders:
             return []
         # Others have held the books since these were read.
@@ -188,7 +188,7 @@ class AuditSubmission:
     def _revalidate(
         self, session: Session, order: _Submission, sealed: Collection[str]
     ) -> PricedRequest:
-        """What the request is about now: as it was, unless an audience has ended or was taken."""
+        """Return the price, after checking that the audience has not ended or been taken."""
         ahead = order.ahead
         if ahead is None or ahead.subject.audience.id not in sealed:
             return self._resolve(session, order.caller, order.request)
@@ -220,7 +220,7 @@ class AuditSubmission:
         if BOUNDED_WEIGHTS in priced.shown.assumes:
             load_regulator_key(session, mandate)
         price = in_currency(priced.shown, mandate.currency)
-        charge.refuse_above_lifetime_cap(price, self._settings)
+        charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),
             auditor_id=caller.auditor,

@@ -13,7 +13,7 @@ router = new_router(tags=["public"])
 
 @router.get("/v1/catalogue")
 def get_catalogue(settings: SettingsDep, platform: PlatformDep) -> Catalogue:
-    """What this platform offers, in public numbers."""
+    """Return what this platform offers, in public numbers."""
     return queries.get_catalogue(platform, settings)
 
 
@@ -21,5 +21,5 @@ def get_catalogue(settings: SettingsDep, platform: PlatformDep) -> Catalogue:
 def list_catalogue_changes(
     session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Changelog:
-    """What changed: settings that affect privacy, and the model. From the ledger."""
+    """List changes of the model and of settings that affect privacy, from the ledger."""
     return changelog(session, cursor, limit)

@@ -71,7 +71,7 @@ def get_owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
 
 
 def load_digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
-    """Of the auditor's own contents, by which they are named; nothing else of them is read."""
+    """Return the digests of the auditor's own contents; nothing else of them is read."""
     if not content_ids:
         return []
     asked = {"auditor": auditor_id, "contents": content_ids}

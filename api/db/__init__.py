@@ -1,4 +1,4 @@
-"""What the service remembers."""
+"""Database of the service."""
 
 from api.db.bulk_writes import change, change_all, insert
 from api.db.engine import SERVING_LIMITS, UNAVAILABLE, Store, end_read
@@ -18,6 +18,7 @@ from api.db.tables.identity import (
     SigningKeyRow,
     UsedAssertionRow,
 )
+from api.db.tables.kinds import KindCheckRow
 from api.db.tables.ledger import (
     CheckpointRow,
     EntryRow,
@@ -58,6 +59,7 @@ __all__ = [
     "GroupRow",
     "HeadRow",
     "IndividualRow",
+    "KindCheckRow",
     "MandateRow",
     "MatchingQuotaRow",
     "MessageRow",

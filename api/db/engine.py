@@ -73,7 +73,7 @@ class Store:
     def __init__(
         self, url: str, connections: int = _CONNECTIONS, limits: Mapping[str, int] | None = None
     ) -> None:
-        """Open at most so many connections, each when it is first needed.
+        """Open at most `connections` connections, each when it is first needed.
 
         `limits` are time limits of PostgreSQL, in milliseconds.
         """

@@ -64,7 +64,7 @@ def list_revisions() -> list[str]:
 
 
 def list_differences(store: Store) -> list[object]:
-    """What the tables of the code have and the database has not, or the other way round."""
+    """Return the differences between the tables of the code and those of the database."""
     with store.engine.connect() as connection:
         return list(compare_metadata(MigrationContext.configure(connection), SQLModel.metadata))
 

@@ -122,7 +122,8 @@ def move(
     running = PERIODS.get(row.state)
     if running and running.binding and row.due and at >= row.due:
         raise ConflictError(
-            f"the period to {running.what} ended at {instant(row.due)} ({running.law}). "
+            f"the period to {running.what} was over at the {calendar.end_in_words(row.due)} "
+            f"({running.law}). "
             f"Nothing was changed.",
             state=row.state,
             due=instant(row.due),

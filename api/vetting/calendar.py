@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from api.kernel.settings import Settings
 
 _DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
 _SATURDAY = 5
 
 
@@ -28,7 +29,7 @@ class Calendar:
         return day.weekday() < _SATURDAY and day not in self.holidays
 
     def after_days(self, event: datetime, days: int) -> datetime:
-        """The first moment after so many days."""
+        """Return the first moment after this many days."""
         last = self._day_of(event) + days * _DAY
         while not self.is_working_day(last):
             last += _DAY
@@ -37,7 +38,10 @@ class Calendar:
     def after_working_days(
         self, event: datetime, days: int, *, counts_itself: bool = False
     ) -> datetime:
-        """The first moment after so many working days; `counts_itself`: the event's day is one."""
+        """Return the first moment after this many working days.
+
+        `counts_itself`: the event's own day counts as one.
+        """
         last = self._day_of(event) - (_DAY if counts_itself else timedelta(0))
         while days > 0:
             last += _DAY
@@ -47,6 +51,14 @@ class Calendar:
     def end_of(self, day: date) -> datetime:
         """The first moment of the next day, which need not be 24 hours after the last one."""
         return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
+
+    def last_day_before(self, end: datetime) -> date:
+        """The last day of a period that ends at this moment."""
+        return (end - _INSTANT).astimezone(self.zone).date()
+
+    def end_in_words(self, end: datetime) -> str:
+        """The same end as a day with its time zone, as people read a deadline."""
+        return f"end of {self.last_day_before(end)} ({self.zone.key})"
 
     def _day_of(self, moment: datetime) -> date:
         return moment.astimezone(self.zone).date()

@@ -1,4 +1,4 @@
-"""What the regulator decides, and what the platform asks for afterwards."""
+"""Decisions of the regulator, and the platform's requests afterwards."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,7 +18,6 @@ from api.vetting.applications import keep_texts, lock_application, lock_applicat
 from api.vetting.calendar import Calendar
 from api.vetting.views import load_stated_body
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
-from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
 from privacy.receipts import canonical, digest
 
@@ -88,7 +87,7 @@ def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> dat
     due = calendar.end_of(draft.until)
     if row.due is not None and due <= row.due:
         raise InvalidRequestError(
-            f"`until` must be later than the deadline, {instant(row.due)}",
+            f"`until` must be later than the deadline, the {calendar.end_in_words(row.due)}",
             case="before-the-deadline",
         )
     return due

@@ -7,6 +7,7 @@ from api.db import ApplicationRow, IndividualRow
 from api.identity.caller import Caller
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.vetting import applications
+from api.vetting.calendar import Calendar
 from api.vetting.views import load_submitted, to_wire
 from api.web.pagination import page
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page
@@ -15,6 +16,7 @@ from openapi.resources import Application, ApplicationDraft, ApplicationState, P
 def list_applications(
     session: Session,
     caller: Caller,
+    calendar: Calendar,
     state: ApplicationState | None = None,
     cursor: str | None = None,
     limit: int = 50,
@@ -24,14 +26,21 @@ def list_applications(
     if state is not None:
         query = query.where(ApplicationRow.state == state)
     shown = page(
-        session, query, ApplicationRow.id, lambda row: to_wire(session, row), cursor, limit
+        session,
+        query,
+        ApplicationRow.id,
+        lambda row: to_wire(session, row, calendar),
+        cursor,
+        limit,
     )
     return Page[Application](items=shown.items, next=shown.next)
 
 
-def get_application(session: Session, caller: Caller, application_id: str) -> Application:
+def get_application(
+    session: Session, caller: Caller, calendar: Calendar, application_id: str
+) -> Application:
     """Return an application as it stands, with its history and its deadline."""
-    return to_wire(session, applications.get_visible(session, caller, application_id))
+    return to_wire(session, applications.get_visible(session, caller, application_id), calendar)
 
 
 def get_application_draft(

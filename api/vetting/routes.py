@@ -51,18 +51,21 @@ def send_application(
 def list_applications(
     caller: CallerDep,
     session: ReadDep,
+    calendar: CalendarDep,
     state: StateQuery = None,
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Application]:
     """The applications you may see, newest first: your own; a regulator sees all."""
-    return queries.list_applications(session, caller, state, cursor, limit)
+    return queries.list_applications(session, caller, calendar, state, cursor, limit)
 
 
 @router.get("/{application_id}", responses=_ROLE | responses(NotFoundError))
-def get_application(application_id: str, caller: CallerDep, session: ReadDep) -> Application:
+def get_application(
+    application_id: str, caller: CallerDep, session: ReadDep, calendar: CalendarDep
+) -> Application:
     """An application as it stands, with its history and its deadline."""
-    return queries.get_application(session, caller, application_id)
+    return queries.get_application(session, caller, calendar, application_id)
 
 
 @router.get("/{application_id}/draft", responses=_ROLE | responses(NotFoundError, ConflictError))

@@ -55,7 +55,7 @@ def send_application(
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.submit(session, draft, statement, calendar, settings)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def answer_application(
@@ -70,7 +70,7 @@ def answer_application(
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.answer(session, caller, application_id, draft, statement, calendar)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def withdraw_application(
@@ -84,7 +84,7 @@ def withdraw_application(
     statement = statement_of(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.withdraw(session, caller, draft, statement, calendar)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def decide_application(
@@ -95,7 +95,7 @@ def decide_application(
         lock(session)
         statement = signed.statement(session, caller, "decision", draft)
         row = decisions.decide(session, draft, statement, calendar)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def mediate(
@@ -106,7 +106,7 @@ def mediate(
         lock(session)
         statement = signed.statement(session, caller, "mediation", draft)
         row = decisions.mediate(session, caller, draft, statement, calendar)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def ask_for_amendment(
@@ -117,7 +117,7 @@ def ask_for_amendment(
         lock(session)
         statement = signed.statement(session, caller, "amendment", draft)
         row = decisions.ask_amendment(session, caller, draft, statement, calendar)
-        return to_wire(session, row)
+        return to_wire(session, row, calendar)
 
 
 def suspend_mandate(

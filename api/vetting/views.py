@@ -10,6 +10,7 @@ from api.accounts import personal_text
 from api.db import ApplicationEventRow, ApplicationRow, EntryRow
 from api.kernel.errors import ConflictError
 from api.vetting import individuals
+from api.vetting.calendar import Calendar
 from api.vetting.state_machine import PERIODS
 from openapi.resources import (
     Application,
@@ -61,7 +62,7 @@ def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
         raise ConflictError("personal text of this application was erased") from error
 
 
-def to_wire(session: Session, row: ApplicationRow) -> Application:
+def to_wire(session: Session, row: ApplicationRow, calendar: Calendar) -> Application:
     body, entries = load_stated_body(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
     texts = personal_text.load_texts(session, personal_text.commitments_in(bodies))
@@ -73,7 +74,7 @@ def to_wire(session: Session, row: ApplicationRow) -> Application:
         auditor_id=row.auditor_id,
         mandate_id=row.mandate_id,
         submitted_at=row.submitted_at,
-        deadline=_deadline(row),
+        deadline=_deadline(row, calendar),
         history=[_event(entry, state, texts) for entry, state in entries],
         **{name: body[name] for name in _PLAIN if name in body},
         **{name: _text(body[name], texts) for name in _TEXTS},
@@ -107,11 +108,18 @@ def _individuals(
     ]
 
 
-def _deadline(row: ApplicationRow) -> Deadline | None:
+def _deadline(row: ApplicationRow, calendar: Calendar) -> Deadline | None:
     period = PERIODS.get(row.state)
     if period is None or row.due is None:
         return None
-    return Deadline(what=period.what, who=period.who, due=row.due, law=period.law)
+    return Deadline(
+        what=period.what,
+        who=period.who,
+        due=row.due,
+        last_day=calendar.last_day_before(row.due),
+        time_zone=calendar.zone.key,
+        law=period.law,
+    )
 
 
 def _event(entry: EntryRow, state: str, texts: Texts) -> ApplicationEvent:

@@ -41,7 +41,7 @@ def analyse(
     quantile: Quantiles = None,
     qualified: Qualified = None,
     consistency: Annotated[
-        Literal["repeat", "edited", "halves"] | None,
+        Literal["repeat", "same-people", "edited", "halves"] | None,
         typer.Option(help="Can one model have made these releases? How they are related."),
     ] = None,
     false_alarm: FalseAlarm = 0.001,

@@ -19,7 +19,7 @@ from auditor_client.vetting.application_file import (
     write_application,
 )
 from auditor_client.vetting.client import Applicant, ledger_origin, principal_of
-from openapi.resources import Application, IndividualDraft
+from openapi.resources import Application, Deadline, IndividualDraft
 
 app = typer.Typer(help="Your applications for access.", no_args_is_help=True)
 
@@ -127,12 +127,19 @@ def show_application(application: Application, as_json: bool) -> None:
         {
             **{name: value for name, value in fields.items() if value is not None},
             "individuals": people,
-            "next": f"{due.who}: {due.what} before {due.due} ({due.law})" if due else "nothing",
+            "next": f"{due.who}: {due.what} until the {_end(due)} ({due.law})"
+            if due
+            else "nothing",
         },
         as_json=False,
     )
     events = [event.model_dump() for event in application.history]
     show_rows(events, ["number", "kind", "state", "at", "text"], as_json=False)
+
+
+def _end(deadline: Deadline) -> str:
+    """The last day of a period, and the time zone in which it ends."""
+    return f"end of {deadline.last_day}, {deadline.time_zone}"
 
 
 def _prepare(file: Path, key: Path | None, out: Path) -> None:
@@ -150,7 +157,7 @@ def _is_waited_for(individual: IndividualDraft) -> bool:
 
 def _short(application: Application) -> dict[str, Any]:
     due = application.deadline
-    return {**application.model_dump(), "due": due and due.due}
+    return {**application.model_dump(), "due": due and _end(due)}
 
 
 def _whose(url: str | None, key: Path | None, profile: str) -> tuple[str, Path]:

@@ -1,7 +1,8 @@
 """`auditor bisg`: probabilities of groups from surnames and areas, as columns of a table."""
 
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import pyarrow as pa
 import pyarrow.csv
@@ -12,6 +13,11 @@ from auditor_client.cli.options import AsJson
 from auditor_client.cli.output import show_row
 from auditor_client.errors import InputError
 
+if TYPE_CHECKING:
+    from auditor_client.demographics import Probabilities
+
+_UNCHECKED = "none: name a column of known groups with --known, if some people's are known"
+
 
 def bisg(
     people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
@@ -21,23 +27,46 @@ def bisg(
     coarse: Annotated[
         bool, typer.Option("--coarse", help="Two groups (HSM, non-HSM) instead of six.")
     ] = False,
+    known: Annotated[
+        str | None,
+        typer.Option(help="A column of groups, filled where known: checks the probabilities."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add probabilities of race and ethnicity by surname and ZIP code (US Census, 2010).
 
-    Nothing is sent anywhere. What is shown is how many answers rest on what.
+    Nothing is sent anywhere. What is shown is how many answers rest on what. With `--known`,
+    probabilities that are worse than base rates for those people are refused.
     """
     from auditor_client import demographics  # the tables take a second to load
 
-    table = read_table(people, [surname, area], None)
-    if missing := [name for name in (surname, area) if name not in table.column_names]:
-        raise InputError(f"{people} has no column {missing[0]!r}: name it by --surname or --area.")
+    text = [surname, area, *([known] if known else [])]
+    table = read_table(people, text, None)
+    if missing := [name for name in text if name not in table.column_names]:
+        raise InputError(
+            f"{people} has no column {missing[0]!r}: name it by --surname, --area or --known."
+        )
     names, areas = table[surname], table[area]
     found = demographics.bisg(names, areas)
+    checked = _checked(found, table[known].to_pylist()) if known else _UNCHECKED
     if coarse:
         found = demographics.coarsened(found)
     for group, shares in found.as_columns().items():
         table = table.append_column(group, pa.array(shares))
     pyarrow.csv.write_csv(table, out)
     groups = ",".join(found.columns)
-    show_row({"groups": groups, **demographics.sources(names, areas)}, as_json=as_json)
+    sources = demographics.sources(names, areas)
+    show_row({"groups": groups, **sources, "check": checked}, as_json=as_json)
+
+
+def _checked(found: "Probabilities", labels: list[str | None]) -> str:
+    """The check in words; raise InputError if base rates would be nearer to the known groups."""
+    from auditor_client.demographics.calibration import WorseThanBaseRatesWarning
+    from auditor_client.demographics.surname_geography import checked_by
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WorseThanBaseRatesWarning)
+        made = checked_by(found, [label or None for label in labels])
+    if made.worse_than_base_rates:
+        raise InputError(f"{made.explain()} Nothing was written.", case="worse-than-base-rates")
+    return made.explain()

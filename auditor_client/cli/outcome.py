@@ -49,7 +49,9 @@ def outcome(
     ] = 0.0,
     query: Annotated[
         str | None,
-        typer.Option(help="The column of jobs or lists: tells the size of the bias too."),
+        typer.Option(
+            help="The column of jobs or lists: warns of rows that share one, tells the size too."
+        ),
     ] = None,
     delta: Annotated[float, typer.Option(help="The probability of a wrong verdict.")] = 0.05,
     as_json: AsJson = False,
@@ -67,6 +69,7 @@ def outcome(
         person=person,
         threshold=threshold,
         outcome_range=_range(outcome_range),
+        query=query,
     )
     tested = test(moments, reference=reference, control=control, threshold=threshold, delta=delta)
     columns = {"score": score, "outcome": outcome, "group": group, "query": query}

@@ -15,6 +15,8 @@ from auditor_client.errors import InputError
 from auditor_client.local.progress import bar
 
 Sizes = Literal["known", "noisy"]
+Source = Literal["upload", "sample", "confirmed"]
+Criterion = Literal["distribution", "bins", "four-fifths"]
 Question = dict[str, Any]
 
 
@@ -30,6 +32,16 @@ def plan(
     sizes: Annotated[
         Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
     ] = "noisy",
+    audience: Annotated[
+        Source | None,
+        typer.Option(
+            help="How people come to the audit: upload, sample (drawn by the platform: twice the"
+            " scale of noise) or confirmed. Replaces --sizes."
+        ),
+    ] = None,
+    criterion: Annotated[
+        Criterion, typer.Option(help="What the verdict covers: bins and thresholds, or less.")
+    ] = "distribution",
     power: Annotated[float, typer.Option(help="Of calling fair a fair platform.")] = 0.8,
     true_gap: Annotated[float, typer.Option(help="A gap that is still to be called fair.")] = 0.0,
     people: Annotated[
@@ -57,9 +69,16 @@ def plan(
     noise: Question = {"epsilon": epsilon}
     if rho is not None:
         noise = {"mechanism": "discrete-gaussian", "rho": rho}
-    row: dict[str, Any] = {**asked, **noise, "power": power}
+    row: dict[str, Any] = {**asked, **noise, "power": power, "criterion": criterion}
+    if audience is not None:
+        row["audience"] = audience
     answers: list[Callable[[], dict[str, Any]]] = [
-        lambda: _people({**asked, **noise, "power": power, "true_gap": true_gap}, promise)
+        lambda: _people(
+            {**asked, **noise, "power": power, "true_gap": true_gap},
+            promise,
+            audience=audience,
+            criterion=criterion,
+        )
     ]
     if people is not None:
         answers.append(lambda: _with_people(people, asked, noise, power, true_gap))
@@ -78,21 +97,27 @@ def plan(
     show_row(row, as_json=as_json)
 
 
-def _people(asked: Question, promise: bool) -> dict[str, Any]:
+def _people(
+    asked: Question, promise: bool, *, audience: Source | None, criterion: Criterion
+) -> dict[str, Any]:
     from auditor_client.planning.sample_size import (  # SciPy takes seconds to import
         sample_size,
         verdict_size,
     )
 
-    found: dict[str, Any] = {"people_per_group_for_a_verdict": verdict_size(**asked)}
+    found: dict[str, Any] = {
+        "people_per_group_for_a_verdict": verdict_size(
+            **asked, audience=audience, criterion=criterion
+        )
+    }
     without = {n: value for n, value in asked.items() if n not in ("power", "true_gap", "sizes")}
     try:
-        printed = sample_size(**without, method="theorem-1")
+        printed = sample_size(**without, method="theorem-1", audience=audience)
     except ValueError:
         printed = None  # the theorem does not hold for so small an epsilon, nor for Gaussian noise
     found["people_per_group_by_theorem_1"] = printed
     if promise:
-        exact = sample_size(**without, method="exact", sizes=asked["sizes"])
+        exact = sample_size(**without, method="exact", sizes=asked["sizes"], audience=audience)
         found["people_per_group_by_exact_tails"] = exact
     return found
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from auditor_client.auditor import Auditor
 from auditor_client.cli.charging import charging
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
-from auditor_client.cli.output import print_json, show_row, show_rows
+from auditor_client.cli.output import print_json, printable, show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.ledger import read_trust
 from auditor_client.local.profiles import load_profiles
@@ -116,7 +116,7 @@ def run_study(
     Interrupted, the same command continues, and nothing is charged twice. A study is run once:
     after its results are written, the same command writes them again and charges nothing.
     """
-    from auditor_client.studies.output_folder import Folder
+    from auditor_client.studies.output_folder import Folder, read_shown
     from auditor_client.studies.runner import Run
 
     source = _read(file)
@@ -139,13 +139,17 @@ def run_study(
         saved = run.register() if study.preregister else None
         for name, audit in run.pay():
             folder.keep(name, audit)
+        reported = study.canaries.shown if study.canaries else None
+        shown = read_shown(file.parent / reported) if reported else {}
         with bar("Analysing", show=run.progress):
-            results = folder.write(study, source, run.trust, saved)
+            results = folder.write(study, source, run.trust, saved, shown)
     if as_json:
         print(results.to_json(), end="")
         return
     rows = [{**found.model_dump(), **_gap_row(found.gap)} for found in results.audits]
     show_rows(rows, ["name", "kind", "verdict", "low", "high", "audit"], as_json=False)
+    for check in results.canaries:
+        Console().print(printable(f"Canaries, {check.check} of {check.audit}: {check.words}"))
     Console().print(f"Receipts, results, report and table are in {folder.path}.")
 
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from auditor_client.consistency.canary import compare
+from auditor_client.consistency.canary import check_counts
+from auditor_client.consistency.delivery_rules import GroupScores
 from auditor_client.consistency.model_test import halves_differ
 from auditor_client.consistency.repeat_test import Cell, same_counts
 from auditor_client.fairness.bin_tests import GroupCounts
-from auditor_client.fairness.metrics.group_view import HistogramGroupView
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import AnyNoise, Floats, Integers, difference, distribution
 
@@ -81,15 +81,13 @@ class _Platform:
 
     def field(self, canaries: int, false_alarm: float) -> bool:
         """The audit shows two groups alike; in the field, one of them is moved."""
-        middles = tuple((np.arange(self.bins) + 0.5) / self.bins)
-        more, less = (HistogramGroupView(n, self._group(self._plain), middles) for n in ("a", "b"))
+        groups = {name: GroupScores(name, self._group(self._plain)) for name in ("a", "b")}
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))
             for shares in (self._plain, self._moved)
         ]
-        level = false_alarm / 2  # two directions, as `field_check` has for two groups
-        low, high = compare(more, less, (seen[0], canaries), (seen[1], canaries), level)
-        return low > high
+        shown = {"a": (seen[0], canaries), "b": (seen[1], canaries)}
+        return check_counts(groups, shown, false_alarm).verdict == "irreconcilable"
 
     @property
     def _plain(self) -> Floats:

@@ -6,7 +6,7 @@ from typing import Literal
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
-Relation = Literal["repeat", "edited", "halves"]
+Relation = Literal["repeat", "same-people", "edited", "halves"]
 
 
 def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation) -> None:
@@ -30,6 +30,8 @@ def notes_on(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tupl
         notes.append(f"{days} days lie between them: what people did meanwhile may change scores.")
     if relation == "edited":
         notes.append("A difference may also mean that the edit matters to the model.")
+    if relation == "same-people":
+        notes.append("The same people must have been uploaded each time: receipts do not show it.")
     if relation == "halves":
         notes.append("The halves must have been drawn at random from one list.")
     return tuple(notes)
@@ -56,7 +58,7 @@ def _of_relation(
             yield "not-edited", "a content was not edited"
     elif len(set(contents)) > 1:
         yield "different-contents", "they are of different contents"
-    if relation == "halves":
+    if relation in ("halves", "same-people"):
         if len(set(audiences)) < len(audiences):
             yield "same-audience", "two are of the same audience"
     elif len(set(audiences)) > 1:

@@ -1,6 +1,7 @@
 """Can several releases come from one model? A test of the platform, not of its fairness.
 
     repeat   the same content and audience again: true counts are the same, only noise differs
+    same-people  the same content and people, uploaded again, maybe by another auditor: as above
     edited   the same audience, the content with edits that should not matter: as above
     halves   the same content, an audience cut at random: true counts differ by sampling too
 

@@ -1,13 +1,14 @@
-"""The consistency of several audits, as a section of a results document."""
+"""Consistency of audits and checks by canaries, as sections of a results document."""
 
 from collections.abc import Mapping
 
+from auditor_client.consistency.canary import Shown, field_check, presence_check
 from auditor_client.consistency.comparability import Relation
 from auditor_client.consistency.model_test import consistency
 from auditor_client.errors import InputError
 from auditor_client.kinds.registry import AnyResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.reporting.results_document import ConsistencyFound
+from auditor_client.reporting.results_document import CanariesFound, ConsistencyFound
 
 
 def compare_audits(
@@ -31,3 +32,31 @@ def compare_audits(
         false_alarm=false_alarm,
         words=found.explain(),
     )
+
+
+def check_by_canaries(
+    name: str,
+    audit: AnyResult,
+    present: Mapping[str, int],
+    shown: Mapping[str, Shown],
+    false_alarm: float = 0.01,
+) -> tuple[CanariesFound, ...]:
+    """Check one audit by the canaries in it, and by those who watched the deliveries."""
+    if not isinstance(audit, ScoreHistogramResult):
+        raise InputError(f"Canaries check score histograms; {name} is none.", case="another-kind")
+    found = [
+        CanariesFound(
+            audit=name, check="presence", groups=(one.group,), verdict=one.verdict,
+            p_value=one.p_value, false_alarm=false_alarm, words=one.explain(),
+        )
+        for one in (presence_check(audit, present, false_alarm) if present else [])
+    ]  # fmt: skip
+    if shown:
+        field = field_check(audit, shown, false_alarm)
+        found.append(
+            CanariesFound(
+                audit=name, check="field", groups=field.groups, verdict=field.verdict,
+                p_value=field.p_value, false_alarm=false_alarm, words=field.explain(),
+            )
+        )  # fmt: skip
+    return tuple(found)

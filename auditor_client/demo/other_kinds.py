@@ -121,7 +121,7 @@ def _two_party(
     people = auditor.audiences.upload_weighted(few, "email", "gender", progress=False)
     metric = histogram(content, SCORES)
     key = public_jwk(load_key(host["regulator_key"]))
-    return auditor.audits.run_two_party(
+    return auditor.audits.two_party(
         metric,
         people,
         regulator_key=key,

@@ -12,7 +12,12 @@ makes them from labels. docs/explanation/demographics.md says what each step ass
        constraints, arXiv:2606.27558, §4, §6.1, Appendix D.
 """
 
-from auditor_client.demographics.calibration import Calibration, GroupCheck, calibration
+from auditor_client.demographics.calibration import (
+    Calibration,
+    GroupCheck,
+    WorseThanBaseRatesWarning,
+    calibration,
+)
 from auditor_client.demographics.census_tables import Tables, census_2010
 from auditor_client.demographics.clipping import clipped, threshold_at
 from auditor_client.demographics.probability_columns import (
@@ -35,6 +40,7 @@ __all__ = [
     "Probabilities",
     "RandomisedResponse",
     "Tables",
+    "WorseThanBaseRatesWarning",
     "bisg",
     "calibration",
     "census_2010",

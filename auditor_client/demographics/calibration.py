@@ -7,6 +7,7 @@ mean here is unbiased for what true labels would give. People who answer a surve
 the check speaks of them.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,11 @@ class GroupCheck:
 
 @dataclass(frozen=True)
 class Calibration:
-    """`baseline` is the cross-entropy of knowing nothing but the groups' shares."""
+    """`baseline` is the cross-entropy of knowing nothing but the groups' shares.
+
+    Vectors with a higher cross-entropy than that are `worse_than_base_rates`: the groups'
+    shares, given to everybody, would be nearer to the truth.
+    """
 
     people: int
     cross_entropy: float
@@ -52,11 +57,35 @@ class Calibration:
     impossible: int
     by_group: dict[str, GroupCheck]
 
+    @property
+    def worse_than_base_rates(self) -> bool:
+        return self.cross_entropy > self.baseline
+
+    def explain(self) -> str:
+        """The check in words."""
+        figures = (
+            f"cross-entropy {self.cross_entropy:.3f} (standard error {self.se:.3f}) against"
+            f" {self.baseline:.3f} of the groups' shares alone, over {self.people} people"
+        )
+        if self.worse_than_base_rates:
+            return (
+                f"These probabilities are worse than base rates: {figures}. Do not use them here:"
+                " find tables of this population, or ask people."
+            )
+        return f"These probabilities say more than base rates: {figures}."
+
+
+class WorseThanBaseRatesWarning(UserWarning):
+    """Probabilities of groups that are further from the truth than the groups' shares alone."""
+
 
 def calibration(
     found: Probabilities, labels: Sequence[str] | Probabilities, delta: float = 0.05
 ) -> Calibration:
-    """Compare vectors with the labels (or unbiased weights) of the same people."""
+    """Compare vectors with the labels (or unbiased weights) of the same people.
+
+    Warn with `WorseThanBaseRatesWarning` if the groups' shares alone are nearer to the labels.
+    """
     truth = labels if isinstance(labels, Probabilities) else hard(labels, found.columns)
     if truth.columns != found.columns or len(truth) != len(found) or not len(found):
         raise InputError(
@@ -66,7 +95,7 @@ def calibration(
     surprise = -np.log(np.maximum(p, _FLOOR))
     each = (w * surprise).sum(axis=1)
     shares = np.clip(w.mean(axis=0), 0.0, None)
-    return Calibration(
+    made = Calibration(
         people=len(p),
         cross_entropy=float(each.mean()),
         se=_standard_error(each),
@@ -77,6 +106,9 @@ def calibration(
             for j, name in enumerate(found.columns)
         },
     )
+    if made.worse_than_base_rates:
+        warnings.warn(made.explain(), WorseThanBaseRatesWarning, stacklevel=2)
+    return made
 
 
 def _group(p: Floats, w: Floats, surprise: Floats, delta: float) -> GroupCheck:

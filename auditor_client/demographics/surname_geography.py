@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from auditor_client.demographics.calibration import Calibration, calibration
 from auditor_client.demographics.census_tables import Tables, census_2010
 from auditor_client.demographics.probability_columns import Floats, Probabilities
 from auditor_client.demographics.surnames import spellings
@@ -38,9 +39,36 @@ SOURCES = (
 _ALONE = 4
 
 
-def bisg(surnames: Any, zctas: Any, tables: Tables | None = None) -> Probabilities:
-    """Probabilities of the six categories, a row per person; columns have names."""
-    return _answered(surnames, zctas, tables or census_2010())[0]
+def bisg(
+    surnames: Any,
+    zctas: Any,
+    tables: Tables | None = None,
+    *,
+    known: Sequence[str | None] | None = None,
+) -> Probabilities:
+    """Probabilities of the six categories, a row per person; columns have names.
+
+    `known` are the groups of those people whose group is known, None for the others. If the
+    probabilities are worse for them than the groups' shares alone, a `WorseThanBaseRatesWarning`
+    says so with both figures.
+    """
+    found = _answered(surnames, zctas, tables or census_2010())[0]
+    if known is not None:
+        checked_by(found, known)
+    return found
+
+
+def checked_by(found: Probabilities, known: Sequence[str | None]) -> Calibration:
+    """Check probabilities against the people whose group is known; None is unknown."""
+    if len(known) != len(found):
+        raise InputError(
+            f"There are {len(found)} people and {len(known)} known groups: give None where a group"
+            " is not known.",
+            case="label-per-vector",
+        )
+    some = [row for row, label in enumerate(known) if label is not None]
+    labels = [label for label in known if label is not None]
+    return calibration(found[np.asarray(some, np.intp)], labels)
 
 
 def sources(surnames: Any, zctas: Any, tables: Tables | None = None) -> dict[str, int]:

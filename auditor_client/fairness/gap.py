@@ -9,8 +9,18 @@ the number of scored people all count. The paper's promise is |EFG - FG| <= alph
 verdict needs more, and `inconclusive` is an honest one.
 
 A verdict at an alpha that was fixed beforehand rests on one limit at a time: only a platform with
-FG > alpha can be called fair wrongly, only one with FG <= alpha unfair. So each limit may have all
-of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
+a gap > alpha can be called fair wrongly, only one with a gap <= alpha unfair. So each limit may
+have all of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
+
+What a verdict covers is its `criterion`:
+
+    distribution   every bin, and every threshold (`thresholds`, eq. 5), both with the same alpha
+    bins           the gap of single bins alone, which a smooth bias over many bins escapes
+    four-fifths    the worst impact ratio over thresholds (`worst_impact`), at 4/5 and no alpha
+
+`fair` by distribution is an intersection-union test: each part has all of delta. `unfair` is a
+union: the parts share it. `fair` by distribution also needs an edge in the upper part of the
+scores, above which at most `top_share` of the people are for certain: coarse bins hide the top.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
 docs/explanation/intervals.md.
@@ -18,11 +28,13 @@ docs/explanation/intervals.md.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from auditor_client.fairness import gap_bounds
+from auditor_client.fairness import gap_bounds, thresholds
 from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.fairness.thresholds import ThresholdGap
+from auditor_client.fairness.worst_impact import FOUR_FIFTHS, LEAST_SHARE, ImpactRatio, worst_impact
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import Epsilon, Noise, NoNoise, as_rate, distribution
 
@@ -30,6 +42,13 @@ if TYPE_CHECKING:
     from auditor_client.charts.chart import Chart
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
+Criterion = Literal["distribution", "bins", "four-fifths"]
+CRITERIA: tuple[Criterion, ...] = ("distribution", "bins", "four-fifths")
+
+# Above some edge at most this share of the people, or a verdict does not cover the top.
+TOP_SHARE = 0.2
+# Of the level of `unfair`, what goes to single bins; the rest goes to thresholds.
+BINS_PART = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +58,11 @@ class FairnessGap:
     `groups` names the pair with the largest measured gap, the group with the larger share of `bin`
     first. `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows
     that shares lie between 0 and 1. `at_least` and `at_most` are limits at confidence 1 - delta
-    each, taken alone, inside of `low` and `high`, which hold together.
+    each, taken alone, inside of `low` and `high`, which hold together. All of these are about
+    single bins; `threshold` is about all edges, with limits of its own.
+
+    `certain` is what the largest gap of bins and thresholds exceeds with confidence 1 - delta.
+    `top_at_most` limits the share of all people above the highest edge.
     """
 
     efg: float
@@ -50,17 +73,56 @@ class FairnessGap:
     delta: float
     at_least: float
     at_most: float
+    criterion: Criterion = "bins"
+    threshold: ThresholdGap | None = None
+    impact: ImpactRatio | None = None
+    certain: float = 0.0
+    top_at_most: float = 1.0
+    top_share: float = TOP_SHARE
 
     def verdict(self, alpha: float) -> Verdict:
         """`fair` within alpha, `unfair` beyond it, or neither; wrong in at most delta.
 
         That is for an alpha fixed before the audit. Verdicts at many alphas, picked afterwards,
         are all right at once in 1 - 2·delta; `low` and `high` answer for all of them in 1 - delta.
+        By four-fifths, whatever alpha: `fair` if no ratio is below 4/5, `unfair` if one is.
         """
         _check_alpha(alpha)
-        if self.at_most <= alpha:
-            return "fair"
-        return "unfair" if self.at_least > alpha else "inconclusive"
+        if self.criterion == "four-fifths":
+            return self._by_ratio()
+        if self.criterion == "bins":
+            least, most = self.at_least, self.at_most
+        else:
+            least, most = self.certain, self.largest_at_most
+        if least > alpha:
+            return "unfair"
+        return "fair" if most <= alpha and self.covers_top else "inconclusive"
+
+    @property
+    def largest_at_most(self) -> float:
+        """What neither a bin's gap nor a threshold's exceeds, with confidence 1 - delta."""
+        return max(self.at_most, self.threshold.at_most if self.threshold else 0.0)
+
+    @property
+    def covers_top(self) -> bool:
+        """Whether an edge lies in the upper part of the scores; asked of `distribution` alone."""
+        return self.criterion != "distribution" or self.top_at_most <= self.top_share
+
+    def reason(self, alpha: float) -> str | None:
+        """Why the verdict is inconclusive although no gap is beyond alpha; None if it is not so."""
+        _check_alpha(alpha)
+        if self.covers_top or self.largest_at_most > alpha or self.certain > alpha:
+            return None
+        return (
+            f"no edge lies in the upper part of the scores: up to {_up(self.top_at_most)} of the"
+            f" people may score above the highest edge; a fair verdict allows {self.top_share:g}"
+        )
+
+    def _by_ratio(self) -> Verdict:
+        if self.impact is None:
+            return "inconclusive"
+        said: dict[str, Verdict] = {"passes": "fair", "fails": "unfair"}
+        return said.get(self.impact.four_fifths(), "inconclusive")
 
     def chart(self, alpha: float) -> "Chart":
         """The interval against the gap that is tolerated. It shows itself in a notebook."""
@@ -70,17 +132,7 @@ class FairnessGap:
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
         """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
-        more, less = self.groups
-        sure = f"(confidence {100 * (1 - self.delta):.3g} %)"
-        where = f"in bin {self.bin}" if bins is None else f"among scores {bins[self.bin]}"
-        cell = f"most {where}, where {more} has the larger share and {less} the smaller"
-        said = {
-            "fair": f"Fair within {alpha:g}: the gap is at most {_up(self.at_most)} {sure}",
-            "unfair": f"Unfair beyond {alpha:g}: the gap is at least {_down(self.at_least)} {sure}",
-            "inconclusive": f"Inconclusive at {alpha:g}: the gap may be anywhere between"
-            f" {_down(self.low)} and {_up(self.high)} {sure}",
-        }[self.verdict(alpha)]
-        return f"{said}, {cell}."
+        return explained(self, alpha, bins)
 
 
 def fairness_gap(
@@ -93,6 +145,10 @@ def fairness_gap(
     size_epsilon: Epsilon | None = None,
     noise: Noise | None = None,
     size_noise: Noise | None = None,
+    criterion: Criterion = "distribution",
+    outside: bool = False,
+    top_share: float = TOP_SHARE,
+    least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
     """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
 
@@ -103,20 +159,37 @@ def fairness_gap(
     exact numbers of scored people; `noisy_sizes` were bought at `size_epsilon`. A group in neither
     is measured by the sum of its own bins. Never pass the number of people *uploaded*: if the bins
     account for only part of a size, the rest could be in any bin and `high` grows by that much.
+
+    `criterion` says what a verdict covers. `outside` says that the last count is of scores outside
+    of all bins: the edge below it is not in the upper part of the scores. `least_share` is the
+    share from which an impact ratio counts, for four-fifths.
     """
     one = distribution(as_rate(epsilon)) if noise is None else noise
     if size_noise is None and noisy_sizes and size_epsilon is None:
         raise ValueError("noisy_sizes need the size_epsilon they were bought at")
     own = distribution(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
     groups = measured_groups(counts, one, sizes or {}, noisy_sizes or {}, own)
-    return gap_of(groups, delta)
+    return gap_of(
+        groups, delta, criterion, outside=outside, top_share=top_share, least_share=least_share
+    )
 
 
-def gap_of(groups: Mapping[str, GroupCounts], delta: float) -> FairnessGap:
+def gap_of(
+    groups: Mapping[str, GroupCounts],
+    delta: float,
+    criterion: Criterion = "distribution",
+    *,
+    outside: bool = False,
+    top_share: float = TOP_SHARE,
+    least_share: float = LEAST_SHARE,
+) -> FairnessGap:
     """The fairness gap of groups that are put together already."""
     if len(groups) < 2:
         raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
     check_delta(delta)
+    check_criterion(criterion)
+    if not 0 < top_share <= 1:
+        raise ValueError(f"top_share must lie between 0 and 1, not {top_share}")
     known = list(groups.values())
     efg, names, at = _largest(groups)
     alone = gap_bounds.one_sided(delta)
@@ -125,7 +198,28 @@ def gap_of(groups: Mapping[str, GroupCounts], delta: float) -> FairnessGap:
     # Limits that hold together lie outside of those that hold alone: the search starts there.
     high = gap_bounds.upper_limit(known, delta, floor=most)
     low = min(gap_bounds.lower_limit(known, delta), least) if least > 0 else 0.0
-    return FairnessGap(efg, low, high, names, at, delta, least, most)
+    found = FairnessGap(efg, low, high, names, at, delta, least, most, criterion)
+    if criterion == "bins":
+        return replace(found, certain=least, top_share=top_share)
+    return replace(
+        found,
+        threshold=thresholds.threshold_gap(groups, delta),
+        impact=worst_impact(groups, delta, least_share, outside=outside)
+        if criterion == "four-fifths"
+        else None,
+        certain=certain_gap(known, delta),
+        top_at_most=thresholds.top_share_limit(known, delta, outside=outside),
+        top_share=top_share,
+    )
+
+
+def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
+    """What the largest gap of bins and thresholds exceeds, with confidence 1 - delta: a union."""
+    alone = gap_bounds.one_sided(delta)
+    return max(
+        gap_bounds.lower_limit(groups, alone * BINS_PART),
+        thresholds.lower_limit(groups, alone * (1 - BINS_PART)),
+    )
 
 
 def measured_groups(
@@ -182,6 +276,12 @@ def _integer(value: object, what: str) -> int:
     return number
 
 
+def check_criterion(criterion: str) -> None:
+    """Refuse a criterion that there is none of."""
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, not {criterion!r}")
+
+
 def check_delta(delta: float) -> None:
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, not {delta}")
@@ -199,3 +299,48 @@ def _down(limit: float) -> str:
 def _check_alpha(alpha: float) -> None:
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
+
+
+def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
+    """The verdict and what it rests on, in one sentence."""
+    verdict = gap.verdict(alpha)
+    sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
+    if gap.criterion == "four-fifths":
+        return _ratio_words(gap, sure)
+    more, less = gap.groups
+    where = f"in bin {gap.bin}" if bins is None else f"among scores {bins[gap.bin]}"
+    cell = f"most {where}, where {more} has the larger share and {less} the smaller"
+    if gap.criterion == "bins" or gap.threshold is None:
+        what, (low, high), (least, most) = (
+            "the gap",
+            (gap.low, gap.high),
+            (gap.at_least, gap.at_most),
+        )
+    else:
+        what = "the largest gap of a bin or above an edge"
+        low, high = max(gap.low, gap.threshold.low), max(gap.high, gap.threshold.high)
+        least, most = gap.certain, gap.largest_at_most
+        cell = f"the gap of single bins is {cell}"
+    if gap.criterion != "bins" and (reason := gap.reason(alpha)):
+        return f"Inconclusive at {alpha:g}: {what} is at most {_up(most)} {sure}, but {reason}."
+    said = {
+        "fair": f"Fair within {alpha:g}: {what} is at most {_up(most)} {sure}",
+        "unfair": f"Unfair beyond {alpha:g}: {what} is at least {_down(least)} {sure}",
+        "inconclusive": f"Inconclusive at {alpha:g}: {what} may be anywhere between"
+        f" {_down(low)} and {_up(high)} {sure}",
+    }[verdict]
+    return f"{said}, {cell}."
+
+
+def _ratio_words(gap: FairnessGap, sure: str) -> str:
+    impact = gap.impact
+    if impact is None or impact.edge is None:
+        return "Inconclusive: at no edge may a group have the share from which a ratio counts."
+    worse, better = impact.groups
+    said = {
+        "passes": f"Passes four-fifths: every ratio is at least {_down(impact.at_least)} {sure}",
+        "fails": f"Fails four-fifths: a ratio is at most {_up(impact.at_most)} {sure}",
+        "inconclusive": f"Inconclusive at {FOUR_FIFTHS:g}: the worst ratio may be anywhere between"
+        f" {_down(impact.low)} and {_up(impact.high)} {sure}",
+    }[impact.four_fifths()]
+    return f"{said}, measured worst at edge {impact.edge}, {worse} against {better}."

@@ -66,7 +66,7 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        _within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
+        within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
     )
 
 
@@ -91,7 +91,8 @@ def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
     return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
-def _within(tests: Tests, alpha: float) -> bool:
+def within(tests: Tests, alpha: float) -> bool:
+    """Whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
         return alpha >= 1

@@ -35,17 +35,28 @@ class PersonSums:
     clusters: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class SharedQueries:
+    """Rows that share a job or query with rows of other people, and the most in one of them."""
+
+    rows: int
+    queries: int
+    most: int
+
+
 @dataclass(frozen=True, eq=False)
 class FrameMoments(OutcomeMoments):
     """Exact sums with those that releases leave out: for variances without a bound.
 
     `higher[group, bin]` are sums in the order of `HIGHER`. `left_out` rows lay outside of all bins.
+    `shared` is None if the column of queries was not named.
     """
 
     binary: bool = False
     higher: Floats | None = field(default=None, repr=False)
     personal: PersonSums | None = field(default=None, repr=False)
     left_out: int = 0
+    shared: SharedQueries | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.outcome.bin_sums import HIGHER, NAMES, PERSONAL, FrameMoments, PersonSums
+from auditor_client.outcome.bin_sums import (
+    HIGHER,
+    NAMES,
+    PERSONAL,
+    FrameMoments,
+    PersonSums,
+    SharedQueries,
+)
 from auditor_client.stats.noise_distributions import Floats
 
 Bins = int | Sequence[float]
@@ -31,15 +38,19 @@ def from_frame(
     person: str | None = None,
     threshold: float | None = None,
     outcome_range: tuple[float, float] | None = None,
+    query: str | None = None,
 ) -> FrameMoments:
     """The exact sums of a log: one row per opportunity, with its score, outcome and group.
 
     `bins` are so many quantiles of all scores, or of those from `threshold` on (ten are the paper's
     deciles), or edges; rows with a score outside of them are left out. So are rows without an
     outcome: nothing was observed. With `person`, rows of one person may depend on each other;
-    without, all rows are independent. Outcomes are held to `outcome_range` if it is given.
+    without, all rows are independent. Outcomes are held to `outcome_range` if it is given. `query`
+    is the column of jobs or queries: rows that share one count as independent all the same, and the
+    verdict's words warn of it.
     """
-    table = open_columns(frame, [score, outcome, group, *([person] if person else [])])
+    optional = [name for name in (person, query) if name is not None]
+    table = open_columns(frame, [score, outcome, group, *optional])
     table = table.filter(pc.is_valid(table[outcome]))
     if not len(table):
         raise InputError(
@@ -66,7 +77,18 @@ def from_frame(
         higher=rows.sums(HIGHER),
         personal=personal,
         left_out=int((~inside).sum()),
+        shared=None if query is None else _shared(codes(table[query])[inside], persons),
     )
+
+
+def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
+    """Count the rows whose query has rows of somebody else too."""
+    rows = np.bincount(queries)
+    whose = np.arange(len(queries)) if persons is None else persons
+    pairs = np.unique(np.stack([queries, whose]), axis=1)
+    several = np.bincount(pairs[0], minlength=len(rows)) > 1
+    found = rows[several]
+    return SharedQueries(int(found.sum()), len(found), int(found.max(initial=0)))
 
 
 def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
+from auditor_client.fairness.gap import BINS_PART
 from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
+from auditor_client.planning.threshold_power import of_thresholds
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.stats.noise import Floats, Integers, Noise
@@ -37,7 +39,20 @@ def chance(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> fl
 
 def decisions(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
-    level = one_sided(design.delta) / 2 / (1 if verdict == "fair" else design.pairs)
+    alone = one_sided(design.delta)
+    if design.criterion == "bins":
+        return _of_bins(design, people, gap, verdict, alone)
+    if verdict == "fair":
+        bins = _of_bins(design, people, gap, verdict, alone)
+        return bins & of_thresholds(design, people, gap, verdict, alone)
+    bins = _of_bins(design, people, gap, verdict, alone * BINS_PART)
+    return bins | of_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
+
+
+def _of_bins(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome, delta: float
+) -> NDArray[np.bool_]:
+    level = delta / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
     level *= 1.0 if design.exact else 1 - _SIZES
     found = [

@@ -16,8 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from auditor_client.fairness import gap_bounds
+from auditor_client.fairness import gap_bounds, thresholds
 from auditor_client.fairness.bin_tests import GroupCounts
+from auditor_client.fairness.gap import BINS_PART, Criterion
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import AnyNoise, Noise, NoNoise
@@ -35,6 +36,7 @@ class AuditDesign:
     `rate` is the noise of each count and `size_rate` that of a bought size: a law, or the rate of
     discrete Laplace noise. `releases` put together add up their noise. `shape` holds the shares of
     all people together, if they are known: the hardest platform is rehearsed otherwise.
+    `criterion` says what the verdict covers: single bins, or thresholds as well.
     """
 
     alpha: float
@@ -46,6 +48,7 @@ class AuditDesign:
     size_rate: AnyNoise
     releases: int = 1
     shape: tuple[float, ...] | None = None
+    criterion: Criterion = "bins"
 
     @property
     def pairs(self) -> int:
@@ -92,8 +95,17 @@ def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, powe
 
 def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
     """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
-    ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
-    return ask(groups, gap_bounds.one_sided(design.delta), design.alpha)
+    alone, alpha = gap_bounds.one_sided(design.delta), design.alpha
+    if design.criterion == "bins":
+        ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
+        return ask(groups, alone, alpha)
+    if verdict == "fair":
+        return gap_bounds.certify_within(groups, alone, alpha) and thresholds.certify_within(
+            groups, alone, alpha
+        )
+    return gap_bounds.certify_beyond(groups, alone * BINS_PART, alpha) or thresholds.certify_beyond(
+        groups, alone * (1 - BINS_PART), alpha
+    )
 
 
 def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:

@@ -21,13 +21,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from auditor_client.fairness.gap import Criterion, check_criterion
 from auditor_client.planning import certified_error
+from auditor_client.planning.audiences import AudienceSource, planned_audit
 from auditor_client.planning.fast_power import chance
+from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.planning.monotone_tail_bound import Envelope
-from auditor_client.planning.noise import Mechanism, Planned, planned_noise
+from auditor_client.planning.noise import Mechanism, Planned
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches
 from auditor_client.planning.root_finding import least_whole, people_for
-from auditor_client.stats.noise import Epsilon, as_rate, variance
+from auditor_client.stats.noise import Epsilon, variance
 from auditor_client.stats.share_distribution import Estimator
 
 Method = Literal["lemma-5.1", "theorem-1", "exact"]
@@ -49,20 +52,23 @@ def sample_size(
     *,
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
+    audience: AudienceSource | None = None,
 ) -> int:
     """People per group so that |EFG - FG| <= alpha with probability at least 1 - delta.
 
     "exact" is proved for the number returned and every larger one, groups being equally large; for
-    groups of other sizes ask `promise_holds`. With `match_rate` below one the answer is the number
+    groups of other sizes ask `promise_holds`. `audience` says how people come to the audit, and so
+    sizes and noise as the service prices them (`audiences`); it replaces `sizes`. A sample drawn by
+    the platform has twice the scale of noise. With `match_rate` below one the answer is the number
     to upload. The two printed bounds know nothing of noisy sizes: `sizes` matters to "exact" only.
     """
     check_question(alpha, delta, groups, bins, match_rate)
-    noise = planned_noise(mechanism, epsilon, rho)
+    sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
     if method == "lemma-5.1":
         # min n >= 2/α² · ln(2|A||Y|/δ)   [IKH23, eq. 7]
         people = 2 / alpha**2 * math.log(2 * groups * bins / delta)
     elif method == "theorem-1":
-        _check_theorem(alpha, mechanism, as_rate(epsilon))
+        _check_theorem(alpha, mechanism, _rate_of(noise))
         # min n >= 8/α² · ln(3|A||Y|/δ)   [IKH23, eq. 8]
         people = 8 / alpha**2 * math.log(3 * groups * bins / delta)
     elif method == "exact":
@@ -82,6 +88,7 @@ def promise_holds(
     *,
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
+    audience: AudienceSource | None = None,
 ) -> bool:
     """Whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
 
@@ -90,7 +97,7 @@ def promise_holds(
     check_question(alpha, delta, len(people), bins, 1.0)
     if min(people) < 1:
         raise ValueError(f"every group needs people, not {list(people)}")
-    noise = planned_noise(mechanism, epsilon, rho)
+    sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
     return certified_error.holds(alpha, delta, _estimator(bins, noise, sizes), people)
 
 
@@ -111,9 +118,13 @@ def verdict_size(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
     size_rho: Epsilon | None = None,
+    audience: AudienceSource | None = None,
+    criterion: Criterion = "distribution",
 ) -> int:
     """People per group (to upload, if not all match) until verdicts come with the given power.
 
+    `criterion` says what the verdict covers (default: every bin and every threshold), `audience`
+    how people come to the audit; it replaces `sizes`.
     A platform with `true_gap` is called fair within alpha, and one with a gap of 2·alpha unfair,
     each in a share `power` of audits. That is a forecast, not a proof: of 600 seeded audits of the
     hardest platform we know (`power` says which), each judged by a saddlepoint approximation of the
@@ -128,8 +139,12 @@ def verdict_size(
         raise ValueError(
             f"true_gap must lie between 0 and alpha, not {true_gap}: no power is enough"
         )
-    noise = planned_noise(mechanism, epsilon, rho, size_epsilon, size_rho)
-    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
+    check_criterion(criterion)
+    sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho, size_epsilon, size_rho)
+    if criterion == "four-fifths":
+        found = four_fifths_size(delta, groups, bins, noise.bins, power)
+        return math.ceil(found / match_rate)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
     find = _simulated_size if method == "simulated" else rehearsed_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
@@ -142,13 +157,16 @@ def make_design(
     noise: Planned,
     sizes: SizeKind,
     shape: Sequence[float] | None = None,
+    criterion: Criterion = "bins",
 ) -> AuditDesign:
     """The audit to rehearse."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
         raise ValueError(f"shape must hold {bins} shares that add up to one")
-    return AuditDesign(alpha, delta, groups, bins, noise.bins, sizes, noise.size, shape=known)
+    return AuditDesign(
+        alpha, delta, groups, bins, noise.bins, sizes, noise.size, 1, known, criterion
+    )
 
 
 def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
@@ -226,6 +244,10 @@ def _check_theorem(alpha: float, mechanism: Mechanism, rate: float) -> None:
             f"Theorem 1 assumes epsilon > alpha/2 = {alpha / 2:g} (the noise must be smaller than "
             f"the gap looked for), and epsilon is {rate:g}: use more epsilon or a larger alpha"
         )
+
+
+def _rate_of(noise: Planned) -> float:
+    return noise.bins if isinstance(noise.bins, float) else math.inf
 
 
 def check_power(power: float) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditor_client.reo.counts import (
     AnyDistribution,
@@ -126,7 +127,13 @@ def difference_of(
     def both(level: float) -> list[Penalty]:
         return [
             penalty_of(
-                one, random, level, covariance, rows_per_viewer, _known(traffics, k, sampling)
+                one,
+                random,
+                level,
+                covariance,
+                rows_per_viewer,
+                _known(traffics, k, sampling),
+                None if sampling is None else np.diag(sampling)[_cells(k, len(random.groups))],
             )
             for k, one in enumerate(traffics[:2])
         ]
@@ -165,9 +172,13 @@ def _known(
     random = traffics[2]
     if sampling is None or (random.positives <= 0).any():
         return None
-    size = len(random.groups)
-    mine = np.r_[place * size : (place + 1) * size, 2 * size : 3 * size]
+    mine = _cells(place, len(random.groups))
     return from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
+
+
+def _cells(place: int, size: int) -> NDArray[np.intp]:
+    """The counts of one strategy and of random traffic, among those of all three traffics."""
+    return np.r_[place * size : (place + 1) * size, 2 * size : 3 * size]
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:

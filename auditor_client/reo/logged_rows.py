@@ -59,7 +59,19 @@ class OwnLogs:
         return penalty_between(self.default, self.random, delta)
 
     def parity(self, delta: float = 0.05) -> Penalty:
-        """Statistical parity: rows shown against those of random traffic, which is uniform."""
+        """Statistical parity: rows shown against those of random traffic, which is uniform.
+
+        Raise InputError if the logs name viewers. It takes rows for independent; of viewers with
+        many rows, intervals of 95 % held the truth in 78.7 %.
+        """
+        if self.default.viewer is not None:
+            raise InputError(
+                "Statistical parity takes rows for independent and would ignore the viewers that"
+                " these logs name: with many rows per viewer its 95 % intervals held the truth in"
+                " 78.7 % of cases. Read the logs without `viewer=` only if each viewer has one"
+                " row, or call `reo.parity` with `rows_per_viewer=`.",
+                case="parity-of-viewers",
+            )
         return parity(self.default.shown, self.random.shown, delta, sampled=True)
 
     def difference(self, delta: float = 0.05) -> PenaltyDifference:
@@ -127,7 +139,9 @@ def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penal
     if sampling is None:
         return penalty_of(recommended, random, delta)
     made = None if (random.positives <= 0).any() else from_cells(recommended, random, sampling)
-    return penalty_of(recommended, random, delta, rows_per_viewer=most, found=made)
+    return penalty_of(
+        recommended, random, delta, rows_per_viewer=most, found=made, sampling=np.diag(sampling)
+    )
 
 
 def _counts(log: TrafficLog) -> PositiveCounts:

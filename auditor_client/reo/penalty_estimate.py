@@ -136,10 +136,15 @@ def penalty_of(
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
     found: Utilities | None = None,
+    sampling: Floats | None = None,
 ) -> Penalty:
-    """The same from checked counts, or from `found` utilities whose errors are known otherwise."""
+    """The same from checked counts, or from `found` utilities whose errors are known otherwise.
+
+    `sampling` is the measured variance of each count, default traffic first. Without it, a count
+    is taken to vary as if every viewer had `rows_per_viewer` rows.
+    """
     traffics = [(recommended, "default"), (random, "random")]
-    small = too_small(traffics, rows_per_viewer)
+    small = too_small(traffics, rows_per_viewer, sampling)
     if covariance == "exact" and small:
         return bounded(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
@@ -151,13 +156,19 @@ def penalty_of(
 
 
 def too_small(
-    traffics: Sequence[tuple[PositiveCounts, str]], rows_per_viewer: int = 1
+    traffics: Sequence[tuple[PositiveCounts, str]],
+    rows_per_viewer: int = 1,
+    sampling: Floats | None = None,
 ) -> tuple[str, ...]:
     """Which counts no normal law describes, in words."""
     words = []
-    for counts, traffic in traffics:
-        sampling = rows_per_viewer * np.maximum(counts.positives, 0.0)
-        errors = np.sqrt(np.maximum(sampling + counts.noise.variance, 1.0))
+    for place, (counts, traffic) in enumerate(traffics):
+        size = len(counts.groups)
+        if sampling is None:
+            variance = rows_per_viewer * np.maximum(counts.positives, 0.0)
+        else:
+            variance = sampling[place * size : (place + 1) * size]
+        errors = np.sqrt(np.maximum(variance + counts.noise.variance, 1.0))
         words += [
             f"{name} in {traffic} traffic has {value:g} ± {error:.3g}"
             for name, value, error in zip(counts.groups, counts.positives, errors, strict=True)

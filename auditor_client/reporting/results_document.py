@@ -126,8 +126,20 @@ class ConsistencyFound(ResultsPart):
     """Whether releases can come from one model, and how often an honest one is called otherwise."""
 
     audits: tuple[str, ...]
-    relation: Literal["repeat", "edited", "halves"]
+    relation: Literal["repeat", "same-people", "edited", "halves"]
     verdict: Literal["consistent", "irreconcilable", "too alike"]
+    p_value: float
+    false_alarm: float
+    words: str
+
+
+class CanariesFound(ResultsPart):
+    """One check by canaries: whether they were scored, or what they saw delivered."""
+
+    audit: str
+    check: Literal["presence", "field"]
+    groups: tuple[str, ...]
+    verdict: Literal["consistent", "irreconcilable", "inconclusive"]
     p_value: float
     false_alarm: float
     words: str
@@ -160,6 +172,7 @@ class Results(ResultsPart):
     study: StudyFound | None = None
     audits: tuple[AuditFound, ...]
     consistency: ConsistencyFound | None = None
+    canaries: tuple[CanariesFound, ...] = ()
 
     def to_json(self) -> str:
         return self.model_dump_json(indent=1) + "\n"

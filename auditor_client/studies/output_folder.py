@@ -1,16 +1,25 @@
 """What a study leaves behind: receipts, results, report and table, all made from the receipts."""
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from auditor_client.consistency.results_section import compare_audits
+from auditor_client.consistency.canary import Shown
+from auditor_client.consistency.results_section import check_by_canaries, compare_audits
+from auditor_client.errors import InputError
 from auditor_client.kinds.analysis import analyse, read_receipt
 from auditor_client.kinds.registry import AnyResult, kind_of
 from auditor_client.kinds.study_page import render_study
 from auditor_client.ledger import verify_receipt
 from auditor_client.local.saved_receipt import SavedReceipt
-from auditor_client.reporting.results_document import AuditFound, Registered, Results, StudyFound
+from auditor_client.reporting.results_document import (
+    AuditFound,
+    CanariesFound,
+    Registered,
+    Results,
+    StudyFound,
+)
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.study_model import Study
 from privacy.ledger.trust import Trust
@@ -31,12 +40,20 @@ class Folder:
         audit.save_receipt(self.receipt(name))
 
     def write(
-        self, study: Study, source: bytes, trust: Trust, saved: SavedRegistration | None
+        self,
+        study: Study,
+        source: bytes,
+        trust: Trust,
+        saved: SavedRegistration | None,
+        shown: Mapping[str, Shown] | None = None,
     ) -> Results:
-        """Read the receipts again, verify them, and write what they say."""
+        """Read the receipts again, verify them, and write what they say.
+
+        `shown` is what canaries reported, by name of group.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         audits = {name: read_receipt(self.receipt(name)) for name in study.audits}
-        results = analyse_study(study, audits, self._checked(study, trust), saved)
+        results = analyse_study(study, audits, self._checked(study, trust), saved, shown)
         assert results.study is not None  # noqa: S101 - it is of a study
         selection = study.metrics.selection()
         page = render_study(audits, results, results.study, selection)
@@ -62,6 +79,7 @@ def analyse_study(
     audits: Mapping[str, AnyResult],
     checked: Mapping[str, bool],
     saved: SavedRegistration | None,
+    shown: Mapping[str, Shown] | None = None,
 ) -> Results:
     """What the study's receipts say."""
     selection = study.metrics.selection()
@@ -92,7 +110,35 @@ def analyse_study(
         else compare_audits(
             {name: audits[name] for name in test.audits}, test.relation, test.false_alarm
         ),
+        canaries=_by_canaries(study, audits, shown or {}),
     )
+
+
+def read_shown(path: Path) -> dict[str, Shown]:
+    """Read what canaries reported: a CSV file of group, shown and canaries; none if not there."""
+    if not path.exists():
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {
+                row["group"]: (int(row["shown"]), int(row["canaries"]))
+                for row in csv.DictReader(file)
+            }
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} must have the columns group, shown and canaries, the last two whole numbers.",
+            case="canaries",
+        ) from error
+
+
+def _by_canaries(
+    study: Study, audits: Mapping[str, AnyResult], shown: Mapping[str, Shown]
+) -> tuple[CanariesFound, ...]:
+    checks = study.canaries
+    if checks is None:
+        return ()
+    audit = audits[checks.audit]
+    return check_by_canaries(checks.audit, audit, checks.present, shown, checks.false_alarm)
 
 
 def _of_study(audit: AnyResult) -> bool:

@@ -22,6 +22,14 @@ def foresee(
                     bins_below(bin_limits(request.bins), threshold)
             except InputError as error:
                 raise InputError(f"audits.{name}: {error} Nothing was paid.") from error
+    if study.canaries:
+        known = groups[study.audits[study.canaries.audit].audience]
+        if lost := study.canaries.present.keys() - set(known):
+            raise InputError(
+                f"canaries: {min(lost)!r} is no group of the audience: {', '.join(known)}. Nothing"
+                " was paid.",
+                case="groups-of-canaries",
+            )
     tested = study.consistency.audits if study.consistency else []
     if len({frozenset(groups[study.audits[name].audience]) for name in tested}) > 1:
         raise InputError("consistency: the audiences have different groups. Nothing was paid.")

@@ -1,6 +1,6 @@
 """A study as its file says it: everything that is asked, of whom, and how it will be judged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -8,12 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from auditor_client.consistency.comparability import Relation
 from auditor_client.fairness.metric_selection import Metric, MetricSelection
 from auditor_client.studies.audiences import Audience
-from auditor_client.studies.audit_models import (
-    AnyStudyAudit,
-    StudyBiasSize,
-    StudyEnvyFreeness,
-    StudyScoreHistogram,
-)
+from auditor_client.studies.audit_models import AnyStudyAudit
 from auditor_client.studies.file_schema import (
     Edge,
     Name,
@@ -23,11 +18,9 @@ from auditor_client.studies.file_schema import (
     Words,
     unknown,
 )
+from openapi.kinds.score_histogram import KIND as SCORE_HISTOGRAM
 from openapi.resources import ContentKind
 from privacy.receipts import canonical, digest
-
-# The kinds that end in a verdict.
-JUDGED = (StudyScoreHistogram, StudyEnvyFreeness)
 
 
 class StudyContent(StudyPart):
@@ -68,6 +61,7 @@ class Planning(StudyPart):
 
 _NEEDS: dict[Relation, str] = {
     "repeat": "the same content and the same audience",
+    "same-people": "the same content and the same people in different audiences",
     "edited": "different contents and the same audience",
     "halves": "the same content and different audiences",
 }
@@ -86,20 +80,47 @@ class ConsistencyTest(StudyPart):
 
     def unfit(self, asked: Sequence[AnyStudyAudit]) -> Iterator[str]:
         """Why these audits cannot be tested, found before they are paid."""
-        tested = [one for one in asked if isinstance(one, StudyScoreHistogram)]
-        if len(tested) < len(asked):
+        if any(one.kind != SCORE_HISTOGRAM.name for one in asked):
             yield "consistency: only score histograms can be tested"
             return
-        contents = _different([one.content for one in tested])
-        audiences = _different([one.audience for one in tested])
-        bins = _different([(one.bins, one.levels) for one in tested])
-        many = len(tested)
-        wanted = {"repeat": (1, 1), "edited": (many, 1), "halves": (1, many)}[self.relation]
+        said = [one.model_dump() for one in asked]
+        contents = _different([one["content"] for one in said])
+        audiences = _different([one["audience"] for one in said])
+        bins = _different([(one["bins"], one["levels"]) for one in said])
+        many = len(said)
+        wanted = {"repeat": (1, 1), "edited": (many, 1)}.get(self.relation, (1, many))
         if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:
             yield (
                 f"consistency: {self.relation} needs different audits with the same bins, "
                 + _NEEDS[self.relation]
             )
+
+
+class CanaryChecks(StudyPart):
+    """An audit that canaries check: those in its groups, and those who watch the deliveries.
+
+    `present` is the number of canaries in a group who surely have an account. `shown` is a CSV file
+    next to the study with columns group, shown and canaries. It is read when it is there: canaries
+    report after the audit, so it is no part of what is registered.
+    """
+
+    audit: Name
+    present: dict[Words, Annotated[int, Field(ge=1)]] = {}
+    shown: Words | None = None
+    false_alarm: Share = 0.01
+
+    @model_validator(mode="after")
+    def _checks_something(self) -> "CanaryChecks":
+        if not self.present and self.shown is None:
+            raise ValueError("give `present` or `shown`: there is nothing to check")
+        return self
+
+    def unfit(self, audits: Mapping[str, AnyStudyAudit]) -> Iterator[str]:
+        """Why this audit cannot be checked, found before it is paid."""
+        if self.audit not in audits:
+            yield f"canaries: {unknown('audit', self.audit, audits)}"
+        elif not isinstance(audits[self.audit], StudyScoreHistogram):
+            yield f"canaries: only score histograms can be checked; {self.audit} is none"
 
 
 class Study(StudyPart):
@@ -117,6 +138,7 @@ class Study(StudyPart):
     audits: Annotated[dict[Name, AnyStudyAudit], Field(min_length=1, max_length=100)]
     metrics: Metrics = Metrics()
     consistency: ConsistencyTest | None = None
+    canaries: CanaryChecks | None = None
     plan: Planning | None = None
 
     @field_validator("platform")
@@ -126,19 +148,23 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _names_are_there(self) -> "Study":
-        if wrong := list(self._lost_names()):
+        unfit = self.canaries.unfit(self.audits) if self.canaries else ()
+        if wrong := [*self._lost_names(), *unfit]:
             raise ValueError("; ".join(wrong))
         return self
 
     @property
     def digest(self) -> str:
         """What the study is registered by: everything in it, defaults too, as canonical JSON."""
-        return digest(canonical(self.model_dump(mode="json")))
+        whole = self.model_dump(mode="json")
+        if self.canaries is None:  # studies without canaries keep the digest that they always had
+            del whole["canaries"]
+        return digest(canonical(whole))
 
     @property
     def delta_each(self) -> float:
-        """The share of delta of each audit: of those that have a verdict, so many."""
-        judged = sum(isinstance(asked, JUDGED) for asked in self.audits.values())
+        """Return the share of delta of each audit that ends in a verdict."""
+        judged = sum(asked.half.contract.verdict for asked in self.audits.values())
         return self.delta / max(judged, 1)
 
     def files(self) -> list[PinnedFile]:
@@ -161,16 +187,16 @@ class Study(StudyPart):
             for content in asked.content_names:
                 if content not in self.contents:
                     yield f"audits.{name}: {unknown('content', content, self.contents)}"
-            if isinstance(asked, StudyEnvyFreeness) and self._without_consent(asked.audience):
+            explores = asked.half.contract.reads == "policies"
+            if explores and self._without_consent(asked.audience):
                 yield (
                     f"audits.{name}: it shows people other recommendations than their own: once"
                     f" all of them agreed, say `consented: true` of {asked.audience}"
                 )
-            if isinstance(asked, StudyBiasSize):
-                names = list(self.audits)
-                before = {one: self.audits[one] for one in names[: names.index(name)]}
-                if why := asked.unfit(before):
-                    yield f"audits.{name}: {why}"
+            names = list(self.audits)
+            before = {one: self.audits[one] for one in names[: names.index(name)]}
+            if why := asked.unfit(before):
+                yield f"audits.{name}: {why}"
         if self.consistency:
             lost = [name for name in self.consistency.audits if name not in self.audits]
             yield from (f"consistency: {unknown('audit', name, self.audits)}" for name in lost)

@@ -4,7 +4,7 @@
 |---|---|---|
 | ERO (§5.1) | max - min of the estimates > τ | the same, and a verdict on the true spread |
 | MQOS (§5.3, eq. 13) | overall - group > τ for some group | the same, and a verdict on the truth |
-| LOT (§7.3.1) | a gap is significantly below zero | the same, for all ranks and groups at once |
+| LOT (§7.3.1) | a gap is significantly below zero | limits for all at once, no verdict |
 | POT (eq. 11) | none: the total impact is reported | is some total impact larger than τ? |
 | paper 1's gap | max of the histogram's differences | is it larger than τ? |
 | severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |
@@ -17,7 +17,7 @@ miss. Either is wrong with probability at most delta.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -39,7 +39,8 @@ class Decision:
     """What a rule says at the tolerance τ.
 
     `exceeded` is the rule as printed, on estimates alone. `worst` is the largest comparison, and
-    `at_least` what the largest true difference surely is (0 if it may be nothing).
+    `at_least` what the largest true difference surely is (0 if it may be nothing). `one_sided`
+    comparisons average over the neighbour's group, and have no verdict.
     """
 
     rule: str
@@ -49,6 +50,7 @@ class Decision:
     worst: GroupDifference
     at_least: float
     delta: float
+    one_sided: bool = False
 
     def explain(self) -> str:
         """The decision in words."""
@@ -57,9 +59,17 @@ class Decision:
             f"{self.rule}: {more} is {self.worst.value:.4f} above {less}, between"
             f" {self.worst.low:.4f} and {self.worst.high:.4f} with confidence {1 - self.delta:.0%}."
         )
+        if self.one_sided:
+            known = _ONE_SIDED_BELOW.format(self.at_least) if self.at_least > 0 else ""
+            return f"{found} {_ONE_SIDED}{known}"
         return f"{found} {_WORDS[self.verdict].format(self.tolerance)}"
 
 
+_ONE_SIDED = (
+    "No verdict: one side averages over the groups of the neighbour, where what a group gains from"
+    " one and loses to another cancels. The LOT of a pair of groups may be below zero all the same."
+)
+_ONE_SIDED_BELOW = " The LOT of some pair of groups is surely at most -{:.4f}."
 _WORDS = {
     "fair": "Every difference is surely at most {:g}: fair.",
     "unfair": "Some difference is surely larger than {:g}: unfair.",
@@ -104,7 +114,8 @@ def auc_below(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Dec
 def misranked(sums: SoftGroupSums, tolerance: float = 0.0, delta: float = 0.05) -> Decision:
     """LOT: is the lower of two neighbours worth more than the upper, by more than τ, somewhere?
 
-    From gaps of one side (`rank_gaps`), for every rank and group on it.
+    From gaps of one side (`rank_gaps`), for every rank and group on it. They are averages of the
+    LOT of pairs of groups, in which opposite signs cancel: there are limits, and no verdict.
     """
     ranks = range(len(sums.layout.cells) // 2)
     level = delta / (len(ranks) * len(sums.groups))
@@ -116,7 +127,8 @@ def misranked(sums: SoftGroupSums, tolerance: float = 0.0, delta: float = 0.05) 
         ]
         for d in (delta, level)
     )
-    return _decided("LOT", own, all_at_once, tolerance, delta)
+    found = _decided("LOT", own, all_at_once, tolerance, delta)
+    return replace(found, verdict="inconclusive", one_sided=True)
 
 
 def impact_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:

@@ -1,7 +1,7 @@
-"""How the model reads content: its kind, whether it has an image, and its words.
+"""Content as the model reads it: its kind, whether it has an image, and its words.
 
-Words are cut to a stem of five letters; an attribute is the one word `name=value`. Only words that
-past content used are read, and the title counts double.
+Words are truncated to a stem of five letters; an attribute is the one word `name=value`. Only words
+that past content used are read, and the title counts twice.
 """
 
 import re
@@ -37,7 +37,7 @@ class Reader:
 
 
 class _Seen(NamedTuple):
-    """What is read of a piece of content."""
+    """Features of a piece of content."""
 
     kind: str
     image: bool

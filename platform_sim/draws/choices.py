@@ -9,7 +9,7 @@ Codes = NDArray[np.int8]
 
 
 def draw(rng: np.random.Generator, weights: Sequence[float], count: int) -> Codes:
-    """So many draws with the same chances; `weights` need not sum to one."""
+    """Return `count` draws with these weights, which need not sum to one."""
     return draw_each(rng, [weights], np.zeros(count, np.int8))
 
 

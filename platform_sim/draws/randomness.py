@@ -16,7 +16,7 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 
 def lots(seed: int, name: str, persons: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A number in [0, 1) for each person, the same whoever else is asked for."""
+    """Return a number in [0, 1) for each person; it does not depend on who else is asked for."""
     key = np.uint64(_key(seed, name) & (2**64 - 1))
     bits = _splitmix(key, persons.astype(np.uint64)) >> np.uint64(11)
     return bits.astype(np.float64) * 2.0**-53
@@ -27,7 +27,7 @@ def _key(seed: int, name: str) -> int:
 
 
 def _splitmix(key: np.uint64, steps: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """What the SplitMix64 generator seeded with `key` gives at each step; integers wrap."""
+    """Return the output of SplitMix64, seeded with `key`, at each step; integers wrap."""
     z = steps * np.uint64(0x9E3779B97F4A7C15) + key
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,7 +1,7 @@
 """Completing a matrix of people and items from a part of it, by alternating least squares.
 
-Each side has so many latent factors. Given one side, the other is a ridge regression per row; they
-take turns. All rows are solved in one batched operation.
+Each side has the same number of latent factors. Given one side, the other is a ridge regression per
+row; the two alternate. All rows are solved in one batched operation.
 
 [HKV08] Hu, Koren, Volinsky, Collaborative filtering for implicit feedback datasets, ICDM 2008
     (confidence in what was seen, a little in what was not).

@@ -40,7 +40,7 @@ def equal_utility(preferences: Floats, penalty: float) -> Floats:
 
 
 def _cap(top: Floats, penalty: float) -> float:
-    """Where cap = mean of min(top, cap) + 1/penalty; the left side grows faster."""
+    """Solve cap = mean of min(top, cap) + 1/penalty; the left side grows faster."""
     low, high = float(top.min()), float(top.max())
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -1,7 +1,8 @@
-"""What people would like, completed from what they chose so far: the truth of an audit of envy.
+"""Preferences, completed from past choices: the truth of an audit of envy.
 
 Everybody has chosen some items, popular ones and those of their taste more often. The truth is
-that history completed by matrix factorisation, cut to [0, 1]: the chance that a person likes it.
+that history completed by matrix factorisation, clipped to [0, 1]: the chance that a person likes
+it.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5 (how their ground truth is made).
 [HKV08] Hu, Koren, Volinsky, Collaborative filtering for implicit feedback datasets, ICDM 2008.
@@ -23,7 +24,7 @@ _TRUTH_RIDGE = 10.0
 
 
 def make_choices(seed: int, people: int, items: int) -> NDArray[np.bool_]:
-    """Who chose what: popular items and those they like, some people many and some people few."""
+    """Return choices: popular items and items that people like; some people choose many."""
     rng = stream(seed, "choices")
     likes = rng.dirichlet(np.full(_TASTES, 0.15), people) @ rng.dirichlet(
         np.full(items, 0.1), _TASTES
@@ -49,7 +50,8 @@ def completed(seed: int, chosen: NDArray[np.bool_], factors: int = 48) -> Floats
 
 
 def learn(seed: int, preferences: Floats, factors: int, seen: float = 0.2) -> Floats:
-    """A recommender's scores, of so many factors, from a part of the truth seen at random.
+    """Return the scores of a recommender with `factors` factors that saw a random part of the
+    truth.
 
     The first factor is popularity, the same for everybody; the others fit what it leaves.
     """

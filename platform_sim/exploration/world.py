@@ -1,8 +1,9 @@
-"""Recommendations per person, and what people would get from what others are recommended.
+"""Recommendations per person, and the rewards that people would get from those of others.
 
-People come in so many tastes, whose preferences are completed from a history. Everybody gets the
-item that suits them best; of some, the wronged, the recommender knows no more than what is popular,
-a model of one factor: they envy those whose taste is near theirs and who are served well.
+People have one of a fixed number of tastes, whose preferences are completed from a history.
+Everybody gets the item that suits them best; of some, the wronged, the recommender knows no more
+than what is popular, a model of one factor: they envy those whose taste is near theirs and who are
+served well.
 
 It has the methods of `api.platforms.interfaces`'s Policies, without importing them.
 
@@ -30,7 +31,7 @@ _STEPS = 1 << 21
 
 
 class Exploration:
-    """What everybody is recommended; a share `wronged` of them badly."""
+    """Recommendations for everybody; a share `wronged` of people gets bad ones."""
 
     def __init__(
         self, seed: int, people: int, wronged: float = 0.0, step_seconds: float = 0.0005
@@ -74,7 +75,7 @@ class Exploration:
 
     @cached_property
     def _utilities(self) -> Floats:
-        """Of each taste, from the policy of each taste served well, then served badly."""
+        """Return the utility for each taste of each taste's policy, served well, then badly."""
         preferences = make_preferences(self.seed, TASTES, _ITEMS, _FACTORS)
         popular = softmax(learn(self.seed, preferences, 1), _SHARPNESS)
         return utilities(preferences, np.concatenate([best(preferences), popular]))

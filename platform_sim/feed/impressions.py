@@ -26,7 +26,7 @@ FEED = "feed"
 
 @dataclass(frozen=True)
 class Impressions:
-    """So many days of a feed; a day has about `rows_per_day` rows of default traffic."""
+    """Some days of a feed; a day has about `rows_per_day` rows of default traffic."""
 
     world: World
     feed: Feed = field(default_factory=Feed)

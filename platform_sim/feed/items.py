@@ -1,7 +1,7 @@
-"""What can be recommended on a day: items, their topics and quality, and who made them.
+"""Items that can be recommended on a day, with topic, quality and creator.
 
-Who made an item is public: the platform declares it. Young creators make more about technology and
-sport; how good an item is does not depend on its creator.
+The creator of an item is public: the platform declares it. Young creators make more about
+technology and sport; how good an item is does not depend on its creator.
 """
 
 from dataclasses import dataclass

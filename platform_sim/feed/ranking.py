@@ -33,7 +33,8 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True)
 class Feed:
-    """How a platform recommends. Weights are by value of `attribute`; one not named weighs 1.
+    """Recommendations of a platform. Weights are by value of `attribute`; a value not named weighs
+    1.
 
     A weight w adds ln w to a score with Gumbel noise: an item is chosen as if there were w of it.
     `strategies` have such weights for ranking, and a share each of all viewers; `default` has none.
@@ -98,7 +99,7 @@ def likes(
 
 
 def chances(world: World, items: Items, viewer: Numbers, item: Numbers) -> NDArray[np.float64]:
-    """How likely a viewer is to like an item: the truth that no stage sees."""
+    """Return how likely a viewer is to like an item: the truth that no stage sees."""
     taste = world.interests.tastes[viewer, items.topic[item]]
     return np.asarray(1 / (1 + np.exp(-(_BASE + _TASTE * taste + items.quality[item]))), np.float64)
 
@@ -140,7 +141,7 @@ def _drawn(rng: np.random.Generator, requests: int, count: int) -> Numbers:
 def _recall(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> Numbers:
-    """Of many candidates, those that suit what was noticed of the viewer, in random order."""
+    """Return the candidates that suit what was noticed of the viewer, in random order."""
     candidates = _drawn(rng, len(viewers), _CANDIDATES)
     noticed = world.interests.noticed[viewers[:, None], items.topic[candidates]]
     score = _TASTE * noticed + _boost(items, feed, feed.recall)[candidates]

@@ -1,6 +1,6 @@
-"""What viewers do with what they like: the six signals of paper 4, §4.2.
+"""Signals of viewers who like an item: the six of paper 4, §4.2.
 
-Whoever likes an item shows it by at least one signal; whoever does not shows none.
+A viewer who likes an item shows it by at least one signal; one who does not shows none.
 """
 
 import numpy as np

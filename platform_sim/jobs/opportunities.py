@@ -72,7 +72,7 @@ class Opportunities:
         self._models: dict[str, OutcomeModel] = {}
 
     def logs(self) -> Mapping[str, Mapping[str, Any]]:
-        """What is public of each log."""
+        """Return the public description of each log."""
         found = {name: self._public(name) for name in _MAKERS}
         for name, same in _VIEWERS.items():
             lists = {"query": "query", "place": "rank", "candidate": "candidate"}
@@ -129,7 +129,7 @@ class Opportunities:
         }
 
     def _digest(self, name: str) -> str:
-        """Of all that the model is made from: it is learned only when it is to score."""
+        """Return the digest of what the model is made from, without learning the model."""
         recipe = (_VERSION, name, self.world, self.bias, self.prejudice, self.told)
         return f"sha256:{hashlib.sha256(repr(recipe).encode()).hexdigest()}"
 
@@ -154,7 +154,7 @@ class Opportunities:
         return Logged(table, expected(chances))
 
     def model(self, name: str) -> OutcomeModel:
-        """What scores the pairs of this log, learned when first asked for."""
+        """Return the model that scores the pairs of this log; it learns at the first call."""
         if name not in self._models:
             self._models[name] = self._learn(name)
         return self._models[name]

@@ -1,4 +1,4 @@
-"""What comes of an opportunity: two steps that people take, with the prejudice they may have.
+"""Outcomes of opportunities: two steps that people take, with the prejudice they may have.
 
 [YS22] Yu, Saint-Jacques, §2.2: Y = α·1(first step only) + 1(both steps); §5.1: job seekers may
 censor themselves, and recruiters may be biased. Neither is the algorithm's doing.

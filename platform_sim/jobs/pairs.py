@@ -1,8 +1,8 @@
-"""Who is scored for what: candidates for a job (InstaJob), and for a member's list (PYMK).
+"""Pairs that are scored: candidates for a job (InstaJob), and for a member's list (PYMK).
 
 A pair has what the model sees of it, and how likely, in log-odds, are the two steps of its outcome:
-the first is taken by whom the recommendation reaches (a job seeker applies, a member invites), the
-second by the other side (a recruiter attends, the invited accepts and stays in touch). The model
+the person whom the recommendation reaches takes the first (a job seeker applies, a member invites),
+the other side the second (a recruiter attends, the invited accepts and stays in touch). The model
 sees interests as the platform noticed them; people act by their tastes.
 """
 
@@ -80,7 +80,7 @@ def list_pairs(world: World, rows: int, name: str) -> Pairs:
 
 
 def _online(world: World, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-    """So many distinct people, the active more likely (Efraimidis and Spirakis)."""
+    """Return `count` distinct people, the active ones more likely (Efraimidis and Spirakis)."""
     keys = 0.7 * world.interests.activity + rng.gumbel(size=world.people)
     return np.sort(np.argpartition(-keys, count - 1)[:count])
 
@@ -99,7 +99,7 @@ def _colleagues_and_others(
 
 
 def _alike(tastes: Floats, viewer: NDArray[np.int64], persons: NDArray[np.int64]) -> Floats:
-    """How much two people's tastes go together, of about unit size."""
+    """Return how similar two people's tastes are, of about unit size."""
     total = np.zeros(len(viewer), np.float32)
     for topic in range(len(TOPICS)):
         total += tastes[viewer, topic] * tastes[persons, topic]

@@ -1,4 +1,4 @@
-"""What happened on the platform so far: who was shown what, when, and clicked on it.
+"""History of the platform: who was shown which content, when, and clicked on it.
 
 Exposure is not random: an earlier recommender showed people what suited them, active people more
 often. Clicks follow people's tastes, work and neighbourhood. No group appears in either.
@@ -54,7 +54,7 @@ def make_history(
 
 @dataclass(frozen=True)
 class _Appeals:
-    """How much a piece appeals to people, in log-odds of a click: the truth the model learns."""
+    """Appeal of content to people, in log-odds of a click: the truth that the model learns."""
 
     interests: Interests
     work: WorkHistory
@@ -79,7 +79,7 @@ def _now(
 
 
 def _exposed(seed: int, catalogue: tuple[Piece, ...], appeals: _Appeals) -> NDArray[np.int64]:
-    """Of some people who are online, those to whom a piece appeals most, give or take."""
+    """Return, among some people who are online, those to whom a piece appeals most, with noise."""
     rng = stream(seed, "exposure")
     online = np.cumsum(np.exp(0.7 * appeals.interests.activity.astype(np.float64)))
     shown = []

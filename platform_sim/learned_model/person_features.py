@@ -1,4 +1,4 @@
-"""What the model sees of a person: interests noticed, experience, activity, neighbourhood.
+"""Features of a person that the model sees: noticed interests, experience, activity, neighbourhood.
 
 No gender, race, age, politics, surname or name: `make_seen` is not handed them.
 """

@@ -1,4 +1,4 @@
-"""Who people are: gender, race or ethnicity, age and politics. The model never sees any of it.
+"""Demographics: gender, race or ethnicity, age and politics. The model never sees any of it.
 
 Race and ethnicity in the six categories of BISG (paper 5, §4). All shares are invented.
 """

@@ -1,4 +1,4 @@
-"""What people like, how active they are, and how much of it the platform has noticed.
+"""Tastes and activity of people, and how much of them the platform has noticed.
 
 Tastes are latent: they decide what people click, and the model does not see them. It sees what the
 platform noticed of them, the more exactly the more active a person is. Work and politics shape

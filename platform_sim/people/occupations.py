@@ -1,9 +1,9 @@
-"""What people work as, for how long, and so what they are qualified for.
+"""Occupations of people, their experience, and so their qualifications.
 
 A professional network: software is the largest trade. Women and men choose trades in different
-numbers in every world, a fair one too. Whoever is qualified for a trade works in it, so given the
-trade nothing else differs by gender unless `correlation` says so: that is equality of opportunity
-with unequal base rates (paper 1, Definition 5.1).
+numbers in every world, a fair one too. Everybody who is qualified for a trade works in it, so given
+the trade nothing else differs by gender unless `correlation` says so: that is equality of
+opportunity with unequal base rates (paper 1, Definition 5.1).
 """
 
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ class Homes:
 
 
 def make_homes(seed: int, race: Codes, correlation: float) -> Homes:
-    """Where people live always tells about race; what the model sees of it, only by correlation."""
+    """Return homes, which depend on race; the model's view of them does only by `correlation`."""
     place = draw_each(stream(seed, "home"), _residents_by_race(), race)
     known = np.array([(p.wealth, p.density) for p in PLACES])
     chance = stream(seed, "neighbourhood").standard_normal((len(race), 2), np.float32)

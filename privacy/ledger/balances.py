@@ -1,4 +1,4 @@
-"""The books, in whole units: what each mandate and the platform's account have left, and when.
+"""Balances in whole units: what each mandate and the platform's account have left, and when.
 
 The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`), written
 a second time.
@@ -36,7 +36,7 @@ class ChargeBalance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class MandateBalance:
-    """What was granted, and what is spent of it.
+    """Amounts of one mandate: granted, and spent.
 
     `used` is what counts against the limit now: of the mandate's whole life, of the period, or of
     the charges in `recent`, which are those after `since`. `explored` is what people may have lost,
@@ -112,7 +112,7 @@ class MandateBalance:
             self.ends = instant(to.valid_until)
 
     def turn(self, state: str) -> None:
-        """Suspend, put in force again, or terminate for good."""
+        """Suspend, resume or terminate the mandate; a termination is final."""
         if self.state == "terminated":
             raise EvidenceError("the mandate was terminated", case="terminated-before")
         self.state = state
@@ -178,7 +178,7 @@ class MandateBalance:
 
 @dataclass(slots=True)
 class Account:
-    """What all audits together cost in the window, and may cost: nobody knows until it was told."""
+    """Cost of all audits in the window, and its cap, which is unknown until an entry states it."""
 
     limit: int | None = None
     length: int = 30 * DAY

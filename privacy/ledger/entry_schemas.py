@@ -1,4 +1,4 @@
-"""What the books need of bodies and facts, by kind of entry; other members are let be."""
+"""Members of bodies and facts that the balances need, by kind of entry; others are ignored."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args
@@ -92,7 +92,10 @@ class AudienceEntryFacts(msgspec.Struct, frozen=True):
 
 
 class KindEnabledFacts(msgspec.Struct):
-    """A kind of audit that the platform offers from now on, from a package (reserved)."""
+    """A kind of audit that the platform offers from now on, from a package.
+
+    `digest` is that of all files of the package, which the operator searched before.
+    """
 
     kind: str
     package: str

@@ -38,7 +38,7 @@ class ExportedStatement(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Signed(msgspec.Struct, gc=False):
-    """What is signed, as `statements.payload` puts it."""
+    """Signed content of a statement, as `statements.payload` builds it."""
 
     action: str
     body: dict[str, Value]
@@ -108,7 +108,7 @@ def _canonical(line: bytes, entry: ExportedEntry) -> bytes:
 
 
 def stated(platform: str, kind: str, statement: ExportedStatement) -> bytes:
-    """What the maker of the statement signed: `statements.payload`, faster."""
+    """Return the bytes that the maker of the statement signed: `statements.payload`, faster."""
     whole = Signed(kind, statement.body, statement.by, statement.key, platform)
     written = _encoder.encode(whole)
     if written.isascii():

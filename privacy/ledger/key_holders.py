@@ -1,4 +1,4 @@
-"""Who holds which key, and may sign what, at each entry.
+"""Holders of keys at each entry, and what they may sign.
 
 A researcher's key counts because a regulator's statement registered it, or because the researcher's
 own earlier key did. A regulator's key counts only if the verifier's own file has it. Operators are
@@ -124,7 +124,7 @@ class KeyHolders:
         self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
 
     def renew(self, entry: ExportedEntry) -> None:
-        """A new key, at the word of the old one, and held by whoever brings it."""
+        """Replace a key: the old key signs the change, and the new one proves possession."""
         statement, facts = _stated(entry), read(entry.facts, KeyFacts)
         body = read(statement.body, KeyBody)
         signer = Signer.of(body.jwk)

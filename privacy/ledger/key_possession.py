@@ -1,4 +1,4 @@
-"""Proofs of possession: whoever brings a public key shows that they hold the private one.
+"""Proofs of possession: the person who presents a public key shows that they hold the private one.
 
 A proof is a detached signature by that key, over bytes like those of a statement: for one platform,
 one purpose and one key. A researcher who changes keys proves the new one; an individual whom an
@@ -18,13 +18,13 @@ APPLICATION = "application-proof"
 
 
 def of_key_change(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
-    """What the new key of a researcher signs."""
+    """Return the bytes that the new key of a researcher signs."""
     key = Signer.of(jwk).thumbprint
     return statements.payload(origin, KEY_CHANGE, researcher_id, key, {"jwk": dict(jwk)})
 
 
 def of_application(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
-    """What the key of an individual signs: the application as it is stated, all proofs null."""
+    """Return the bytes that an individual's key signs: the application with all proofs null."""
     key = Signer.of(jwk).thumbprint
     bare = [{**individual, "proof": None} for individual in stated["individuals"]]
     body = {"application": digest(canonical({**stated, "individuals": bare}))}
@@ -38,6 +38,6 @@ def check(proof: str | None, proved: bytes, jwk: Mapping[str, Any]) -> None:
         statements.verify(proof or "", proved, signer.key, list(signer.algorithms))
     except StatementError as error:
         raise EvidenceError(
-            f"nothing proves that whoever brings the key {signer.thumbprint} holds it: {error}",
+            f"nothing proves possession of the key {signer.thumbprint}: {error}",
             case="key-not-proven",
         ) from error

@@ -37,7 +37,7 @@ _CHECKPOINT = re.compile(r"([^\x00-\x1f]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]
 
 
 class SignatureType(IntEnum):
-    """What a key is for [NOTE, "Signature types"]."""
+    """Type of a signature, which says what its key is for [NOTE, "Signature types"]."""
 
     ED25519 = 0x01
     COSIGNATURE_V1 = 0x04
@@ -105,7 +105,7 @@ class VerifierKey:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The head of the ledger: so many entries, under this root [CHECKPOINT, "Note text"]."""
+    """Checkpoint of the ledger: its size and its root [CHECKPOINT, "Note text"]."""
 
     origin: str
     size: int

@@ -21,6 +21,7 @@ from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.ledger.exact_amounts import amount, units
 from privacy.ledger.parts import Notice, StatedCharge, check_parts
+from privacy.plans import PLANS
 from privacy.tables.price import (
     ADD_REMOVE,
     CHANGE_ONE,
@@ -32,8 +33,6 @@ from privacy.tables.price import (
     Relation,
 )
 
-# The kind by which people are shown something else.
-EXPLORES = "envy-freeness"
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
@@ -87,12 +86,14 @@ def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None)
 
 
 def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
-    """What a charge takes from what people may lose, in units."""
-    if body.kind != EXPLORES and not units(facts.exploration_loss):
+    """Return what a charge debits from the mandate's exploration limit, in units."""
+    plan = PLANS.get(body.kind)
+    explores = plan is not None and plan.explores
+    if not explores and not units(facts.exploration_loss):
         return 0
     # α·T for each target
     worst = amount(body.alpha or "0") * body.steps * body.targets
-    if body.kind != EXPLORES or amount(facts.exploration_loss) != worst:
+    if not explores or amount(facts.exploration_loss) != worst:
         raise EvidenceError(
             f"people may lose {facts.exploration_loss} by it, which is not what was asked for",
             case="another-loss-than-asked",
@@ -138,7 +139,7 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
 
 
 def _check_consistent(paid: ExactPrice) -> None:
-    """What holds for every release, whatever was asked."""
+    """Raise if the price breaks a rule that holds for every release."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less epsilon than adding one",
@@ -179,16 +180,17 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
     )
     if main is None:
         return []
-    if asked.kind == EXPLORES:
-        beside = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), told, 4) for told in beside)]
-    if asked.kind != "score-histogram" or asked.sizes == "known":
+    plan = PLANS.get(asked.kind)
+    if plan and plan.explores:
+        shares = (asked.duration_epsilon, asked.cost_epsilon)
+        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
+    if plan is None or not plan.buys_sizes or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
 
 
 def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
-    """Unless told, a quarter of epsilon or a sixteenth of rho, in whole millionths."""
+    """Return the given value (default: a quarter of epsilon, or a sixteenth of rho)."""
     if told is not None:
         return amount(told)
     return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

@@ -1,8 +1,8 @@
-"""Whose key signed a statement: detached signatures, many at a time.
+"""Verification of detached signatures, many at a time.
 
-libsodium is about twice as fast as OpenSSL, and lets go of the interpreter, so that all cores help.
-It is stricter about odd keys than the service, which goes by joserfc: whatever libsodium does not
-accept, and whatever is not Ed25519, joserfc decides.
+libsodium is about twice as fast as OpenSSL, and releases the interpreter lock, so that all cores
+help. It is stricter about odd keys than joserfc, which the service uses. So joserfc decides on
+signatures that libsodium does not accept, and on those that are not Ed25519.
 
 [RFC7638] thumbprint.
 """

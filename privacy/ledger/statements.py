@@ -31,7 +31,7 @@ _COMMITMENT = b"platform-auditor/personal/v1\0"
 
 @dataclass(frozen=True)
 class Statement:
-    """Who asks what, and their signature. `key` is unique among the maker's statements."""
+    """Request of one maker with its signature. `key` is unique among the maker's statements."""
 
     action: str
     by: str
@@ -85,7 +85,7 @@ def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> No
 
 
 class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a signature says of itself, to be believed once it verifies."""
+    """Header of a signature, to be trusted only after the signature verifies."""
 
     alg: str
     iat: int

@@ -44,7 +44,7 @@ class Tree:
         return root_of([*self._read(level, start, end), *edge])
 
     def completed(self, size: int) -> list[bytes]:
-        """What to store when the tree reaches this size: one hash of level 1, of level 2, …
+        """Return the hashes to store when the tree reaches this size: one of level 1, of level 2, …
 
         Mostly nothing. The hash of level l has number size // 256**l - 1.
         """

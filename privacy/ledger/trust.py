@@ -1,6 +1,6 @@
-"""What a verifier trusts: one file of public keys, made by the verifier.
+"""Trust of a verifier: one file of public keys, which the verifier makes.
 
-It is never read from an export: whoever could rewrite the ledger could rewrite that.
+It is never read from an export: somebody who can rewrite the ledger could rewrite that too.
 """
 
 import json

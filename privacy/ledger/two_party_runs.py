@@ -1,11 +1,11 @@
-"""Two-party runs in the books: what was answered, what a regulator opened, what was delivered.
+"""Two-party runs in the ledger: what was answered, what a regulator opened, what was delivered.
 
 The platform cannot see whether an auditor's weights are as declared, so a mandate says which share
 of runs a regulator opens before they are delivered. Which ones is drawn by the signed head that
 ends with the answer: by then the auditor is bound to every message, whose hash the answer states,
 and nobody outside of the platform could know that head's root before. The platform could: it says
 when it answered. To use this it would have to want its own people less protected. There is one such
-head, and no other will do: whoever verifies finds it among the signed ones and draws again.
+checkpoint, and no other will do: a verifier finds it among the signed ones and draws again.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,11 @@ from privacy.errors import EvidenceError
 from privacy.ledger.balances import MandateBalance
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
-    ChargeBody,
     ChargeFacts,
     OpeningBody,
     ReleaseFacts,
 )
 
-KIND = "two-party"
 _DRAW = b"platform-auditor/two-party/v1/draw"
 
 # Whether there is a signed head of this size with this root.
@@ -54,9 +52,9 @@ class ChargedRuns:
         self._honest: set[str] = set()
         self._accused: set[str] = set()
 
-    def charge(self, body: ChargeBody, facts: ChargeFacts, mandate: MandateBalance) -> None:
-        if body.kind == KIND:
-            self._charged[facts.audit_id] = mandate
+    def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
+        """A run was charged: an audit of a kind that hides its weights."""
+        self._charged[facts.audit_id] = mandate
 
     def answer(self, facts: AnswerFacts, number: int) -> None:
         """A run was answered, by the entry of this number: once for each charge."""

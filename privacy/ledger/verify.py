@@ -23,14 +23,14 @@ from privacy.ledger.parts import Notice
 from privacy.ledger.replay import Replay
 from privacy.ledger.signatures import Signatures
 from privacy.ledger.trust import Trust
-from privacy.plans import PLANS, Plan
+from privacy.plans import PLANS, KindPlan
 
 AT_A_TIME = 128
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found in order: so many entries of each kind, under the newest head.
+    """Entries that verified: their number by kind, and the newest checkpoint.
 
     `note` is that head as it was signed: keep it, and hand it in as `seen` the next time.
     `auditor` where the export shows that auditor's entries alone. `notices` counts the charges of
@@ -53,7 +53,7 @@ def verify(
     *,
     seen: Iterable[str] = (),
     witnessed: Iterable[str] = (),
-    plans: Mapping[str, Plan] = PLANS,
+    plans: Mapping[str, KindPlan] = PLANS,
 ) -> Verified:
     """Check an export, its lines with or without their ends; raise `LedgerError` if it is wrong.
 
@@ -143,7 +143,7 @@ def _verify_all(
 
 
 def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[bytes]]:
-    """Lines without their ends, so many at a time, and none across a head."""
+    """Yield batches of lines without their ends; no batch crosses a checkpoint."""
     lines_left, start = iter(entries), 0
     for end in [*sorted(heads), sys.maxsize]:
         while batch := list(islice(lines_left, min(AT_A_TIME, end - start))):
@@ -154,7 +154,7 @@ def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[
 def _verify_some(
     header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
-    """An auditor's own entries: each with its proof, and the books of what is seen.
+    """Verify an auditor's own entries: each with its proof, and the balances of those seen.
 
     The head they are under is trusted by way of the announced keys, which are among them.
     """

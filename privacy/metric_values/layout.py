@@ -1,9 +1,10 @@
-"""What a metric asks of each person: integer cells with bounds, all declared beforehand.
+"""Cells that a metric reads of each person: integers with bounds, all declared beforehand.
 
 Unit: one person, whose row of values is multiplied by the auditor's weights and added up. `Layout`
 is public and follows from declared numbers alone, so that a price never depends on data (R4); what
-an adapter gives beyond it is cut. `moved` is by how much one person's data change other people's
-values, |Δv| over all of them together: 0 unless people meet in a query; each such metric proves it.
+an adapter gives beyond it is clipped. `moved` is by how much one person's data change other
+people's values, |Δv| over all of them together: 0 unless people meet in a query; each such metric
+proves it.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who counts in which list: at most so many of each person, in each role they may have.
+"""Caps on lists: each person counts in at most a declared number of lists, in each role.
 
 A list is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
 by what happened in it. Roles are capped one after the other: first the one whose list it is (the
@@ -50,7 +50,7 @@ class Caps:
 
     @property
     def lists(self) -> int:
-        """How many lists one person's data can change."""
+        """Return the number of lists that one person's data can change."""
         viewer, candidate = self.viewer or 0, self.candidate or 0
         return viewer + candidate + (viewer * self.length if candidate else 0)
 
@@ -83,7 +83,7 @@ def cap_lists(
 
 
 def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
-    """Of each owner's entries, the `most` that come first in the given order."""
+    """Select the first `most` entries of each owner, in the given order."""
     sequence = np.lexsort((order, owner))
     sorted_owner = owner[sequence]
     starts = np.flatnonzero(np.append(True, sorted_owner[1:] != sorted_owner[:-1]))

@@ -5,7 +5,7 @@ A row says who is in which place of which list. Two kinds of logs have such rows
 - of *viewers*: lists are people's. Rows are the viewer's, and those listed are people too, or items
   (`Caps.candidate` is None). `capping` says what one person can change.
 - of *candidates*: lists are nobody's (`Caps.viewer` is None), as those of a job. A candidate keeps
-  the first c of their own rows, whoever else has which; a place that two rows claim is blank, so
+  the first c of their own rows, whatever others have; a place that two rows claim is blank, so
   that, whatever a log says, one who leaves takes or uncovers one place for each of theirs.
 """
 
@@ -44,7 +44,7 @@ class ListRows:
         candidate: Numbers | None,
         numbers: Floats,
     ) -> "ListRows":
-        """Of rows as a log has them, for these people, who are sorted.
+        """Return the lists of these sorted people, from rows as a log has them.
 
         Without viewers the lists are nobody's; without candidates those listed are items. Where a
         number is missing, the place is blank.

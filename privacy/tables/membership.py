@@ -1,6 +1,6 @@
-"""Who counts in which group, with the cuts that bound what one person can change (R4).
+"""Membership of people in groups, with the bounds on what one person can change (R4).
 
-People are de-duplicated after matching, since two identifiers may be one person, and a person
+People are deduplicated after matching, since two identifiers may be one person, and a person
 counts in at most `groups_per_person` groups: the first ones in the order of the groups. The rule
 looks at that person's own groups only, never at values or at other people.
 """
@@ -66,7 +66,7 @@ def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
 
 
 def _pairs(groups: Sequence[Persons]) -> tuple[Persons, NDArray[np.int64]]:
-    """Who is in which group, each once: by person, and by group within a person."""
+    """Return each pair of person and group once, sorted by person and then by group."""
     number, largest = len(groups), max(int(members.max(initial=0)) for members in groups)
     if largest > np.iinfo(np.int64).max // number - 1:
         group = np.repeat(np.arange(number), [len(members) for members in groups])
@@ -88,7 +88,7 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _new(values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a value is another than the one before it."""
+    """Mark the values that differ from the one before them."""
     new = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return new

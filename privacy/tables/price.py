@@ -66,7 +66,7 @@ class ExactPrice:
 
     @classmethod
     def exploration(cls, loss: Fraction) -> "ExactPrice":
-        """What people may lose at most, all together."""
+        """Return the price of what people may lose at most, all together."""
         return cls({(EXPLORATION, BORNE): loss})
 
     def of(self, currency: Currency, relation: Relation) -> Amount:
@@ -77,7 +77,7 @@ class ExactPrice:
         return Fraction(self.amounts.get((EXPLORATION, BORNE), 0))
 
     def debit(self, currency: Currency) -> Amount:
-        """What an account in this currency is charged: the change-one price, always."""
+        """Return the debit of an account in this currency: always the change-one price."""
         return self.of(currency, CHANGE_ONE)
 
     def __add__(self, other: "ExactPrice") -> "ExactPrice":

@@ -3,7 +3,7 @@
 State machines from bytes to bytes, without I/O and without noise of their own. `AuditorParty` and
 `PlatformParty` are the service's: the auditor holds the weights and the key, the platform holds the
 values and makes the join, and what comes out went through the waist. docs/explanation/two-party.md
-sets every step beside the paper's.
+compares every step with the paper's.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized Fairness Measurement Under Privacy
         Constraints, arXiv:2606.27558 v1.

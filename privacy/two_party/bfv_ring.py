@@ -135,7 +135,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class _Frames:
-    """What SEAL writes before the numbers, of each kind of object. Learnt from SEAL itself."""
+    """Headers that SEAL writes before the numbers, learnt from SEAL for each kind of object."""
 
     plain: bytes
     evaluated_plain: bytes

@@ -11,7 +11,7 @@ from privacy.two_party.residues import Words
 
 
 def polynomials(rings: Sequence[Ring], data: bytes) -> Words:
-    """Of each ciphertext, in each ring, for each prime, the coefficients of c₀."""
+    """Return the coefficients of c₀ of each ciphertext, in each ring, for each prime."""
     shape = (-1, len(rings), len(rings[0].primes), rings[0].degree)
     return words_of(data, shape, rings[0].primes)
 

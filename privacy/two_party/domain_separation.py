@@ -17,15 +17,15 @@ def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
 
 
 def zero_label(run: bytes, ring: int) -> bytes:
-    """Where the uniform half of the encryption of zero comes from."""
+    """Return the label that seeds the uniform half of the encryption of zero."""
     return TAG + b"/zero" + run + ring.to_bytes(1, "big")
 
 
 def values_label(run: bytes, ring: int, cipher: int) -> bytes:
-    """Where the uniform half of an encryption of values comes from."""
+    """Return the label that seeds the uniform half of an encryption of values."""
     return TAG + b"/values" + run + ring.to_bytes(1, "big") + cipher.to_bytes(8, "big")
 
 
 def weights_label(run: bytes, ring: int, cipher: int) -> bytes:
-    """Where the uniform half of an encryption of weights comes from."""
+    """Return the label that seeds the uniform half of an encryption of weights."""
     return TAG + b"/weights" + run + ring.to_bytes(1, "big") + cipher.to_bytes(8, "big")

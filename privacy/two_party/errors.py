@@ -119,6 +119,6 @@ class SpentError(TwoPartyError):
 
 
 class OpeningError(TwoPartyError):
-    """What was given is no transcript, or the key does not open it."""
+    """The file is not a transcript, or the key does not open it."""
 
     code = "opening"

@@ -1,6 +1,6 @@
-"""How much noise a ciphertext of a sum may hold, and how much more must drown it.
+"""Noise that a ciphertext of a sum may hold, and the flooding noise that must hide it.
 
-Whoever holds the key reads not only the plaintext of a ciphertext but its noise, and the noise of a
+The holder of the key reads the plaintext of a ciphertext and also its noise, and the noise of a
 product is the noise of one factor times the *other factor*: unless it is drowned, the auditor would
 read the platform's values from it. So the platform adds uniform noise of a far larger range.
 

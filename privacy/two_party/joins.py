@@ -1,11 +1,11 @@
-"""Who is in which row: by identifiers that were uploaded, or by private set intersection.
+"""Joins of rows with people: by uploaded identifiers, or by private set intersection.
 
 Either way a person counts in one row at most, the first that is theirs: two identifiers may be one
 person, and what one person can change must not depend on how often the auditor names them (R4).
 
 By intersection the platform's side has a public size. If more people would be there, a random part
 of them has places, and nobody can see that there were more (R2). Each person and each token has one
-place at most. If two people share a token, the first in the order of the lot has it: two equal
+place at most. If two people share a token, the first in random order has it: two equal
 points would show the auditor that they share it. One person more puts one other out at most: either
 the person of the same token, or the last in the order. `RunTerms.bounds` counts both.
 

@@ -22,7 +22,7 @@ class Exchange:
 
 
 class Party(ABC):
-    """What both have: a script, a transcript, and secrets that are nowhere else."""
+    """One party: a script, a transcript, and secrets that are nowhere else."""
 
     def __init__(self, setting: Setting, terms: bytes, script: tuple[Exchange, ...]) -> None:
         self._script = script
@@ -39,7 +39,7 @@ class Party(ABC):
 
     @property
     def number(self) -> int:
-        """How many messages have passed, of `messages_expected`."""
+        """Return the number of messages that have passed, of `messages_expected`."""
         return self._chain.number
 
     @property
@@ -73,7 +73,7 @@ class Party(ABC):
 
     @abstractmethod
     def _body(self, slot: Slot) -> bytes:
-        """What to send."""
+        """Return the body to send."""
 
 
 class Asking(Party):

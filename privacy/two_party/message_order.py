@@ -42,7 +42,7 @@ def script(terms: RunTerms) -> tuple[Exchange, ...]:
 
 
 def part_sizes(total: int, size: int) -> list[int]:
-    """How many are in each part, if at most `size` are."""
+    """Return the sizes of parts of at most `size`."""
     return [min(size, total - start) for start in range(0, total, size)]
 
 

@@ -41,14 +41,14 @@ _CHAIN = TAG + b"/chain"
 
 
 class Setting(IntEnum):
-    """Where the parties stand."""
+    """Deployment of the two parties."""
 
     SERVICE = 1
     LIBRARY = 2
 
 
 class MessageKind(IntEnum):
-    """What a message is."""
+    """Kind of a message."""
 
     HELLO = 1
     WELCOME = 2

@@ -55,7 +55,7 @@ class OpeningFinding:
 
 @dataclass(frozen=True)
 class Opening:
-    """What was found. Of the weights themselves nothing is kept."""
+    """Findings of an opening. It keeps nothing of the weights themselves."""
 
     findings: tuple[OpeningFinding, ...]
 
@@ -86,7 +86,7 @@ def open_transcript(
 
 
 class _Bodies:
-    """What the auditor sent, by kind, as the chain of messages lets it pass."""
+    """Messages of the auditor by kind, as the chain of messages admits them."""
 
     def __init__(self, terms: RunTerms) -> None:
         self.terms = terms
@@ -225,7 +225,7 @@ class _Where:
         return rows
 
     def magnitudes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of each row, but no larger than it takes to be too large."""
+        """Return the magnitude of each row, capped just above what is too large."""
         return np.minimum(np.abs(self.of_rows(weights)), self.terms.weights.total + 1)
 
     def findings(self, read: list[NDArray[np.int64]]) -> Iterator[OpeningFinding]:

@@ -19,7 +19,7 @@ def sealed(secret: bytes, public_key: bytes) -> bytes:
 
 
 def unsealed(box: bytes, secret_key: bytes) -> bytes:
-    """What was sealed to this X25519 key."""
+    """Return the content of a box that was sealed to this X25519 key."""
     try:
         return SealedBox(PrivateKey(secret_key)).decrypt(box)
     except CryptoError as error:

@@ -61,7 +61,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class RunTerms:
-    """What is computed, of how much, and within which bounds.
+    """Terms of a run: what is computed, its size, and its bounds.
 
     `audit` names what the run is for. `candidates` is the public size of the platform's side if
     people are matched by private set intersection, and None if identifiers were uploaded. `noise`
@@ -118,7 +118,7 @@ class RunTerms:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """How far one person moves the table of sums, if the weights are as declared."""
+        """Return how far one person moves the table of sums, if the weights are as declared."""
         rule = Products(
             self.weights.largest,
             self.weights.total,

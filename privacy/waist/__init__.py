@@ -79,7 +79,7 @@ def planned(parts: Iterable[PlannedTable]) -> ReleasePlan:
 
 
 def price(plan: ReleasePlan) -> ExactPrice:
-    """What the tables cost together, by composition. Groups inside one table are in parallel."""
+    """Return the price of all tables, by composition. Groups inside one table are in parallel."""
     return sum((mechanism.price for mechanism in plan.values()), FREE)
 
 

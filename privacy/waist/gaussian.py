@@ -49,7 +49,7 @@ class DiscreteGaussian:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the noise on one cell: at most σ.   [CKS20]"""
+        """Return the standard deviation of the noise on one cell: at most σ.   [CKS20]"""
         return self.scale
 
     def error(self, probability: float) -> int:

@@ -50,7 +50,10 @@ class DiscreteLaplace:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the noise on one cell: variance 2q / (1 − q)² for P(k) ∝ q^|k|, q = exp(−1/scale)."""
+        """Return that of the noise on one cell.
+
+        Its variance is 2q / (1 − q)² for P(k) ∝ q^|k|, q = exp(−1/scale).
+        """
         return math.sqrt(2 * self._q) / -math.expm1(-1 / self.scale)
 
     def error(self, probability: float) -> int:

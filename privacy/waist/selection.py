@@ -48,7 +48,7 @@ class NoisyMax:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the exponential noise on one value."""
+        """Return the standard deviation of the exponential noise on one value."""
         return self.scale
 
     def error(self, probability: float) -> int:

@@ -57,7 +57,7 @@ class LaplaceTree:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the worst consistent cumulative count."""
+        """Return the standard deviation of the worst consistent cumulative count."""
         return self.nodes.standard_deviation * worst_prefix(self.leaves, self.branching)
 
     def error(self, probability: float) -> int:
@@ -92,7 +92,7 @@ class LaplaceTree:
 
 
 def _raised(reach: Reach, height: int) -> Reach:
-    """What a move of the leaves becomes in the tree: each unit moves one node per level."""
+    """Return the sensitivity of the tree: each unit at a leaf moves one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
 

@@ -247,6 +247,7 @@ def test_a_day_far_above_an_even_pace_is_flagged(scene: Scene) -> None:
     assert (share.value, share.threshold) == (Decimal("0.2"), Decimal("0.2"))
     assert flag.mandate_id == glance(scene.deployment, auditor_id).mandates[0].id
     assert "at once" in flag.explanation
+    assert not any("usual" in figure.name.split(",")[0] for figure in flag.figures)
 
 
 def test_tables_are_the_same_in_csv_and_parquet(

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from joserfc.jwk import OKPKey
@@ -69,6 +70,10 @@ def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: Wor
     assert shown.individuals[0].contact == "ada@lab"
     assert shown.deadline is not None
     assert shown.deadline.law == "Regulation (EU) 2025/2050, 7(1)"
+    zone = ZoneInfo(shown.deadline.time_zone)
+    assert zone.key == "Europe/Brussels"
+    next_day = shown.deadline.last_day + timedelta(days=1)
+    assert shown.deadline.due == datetime.combine(next_day, time.min, zone)
 
     made = case.approved(epsilon_limit="10", kinds=["score-histogram"])
     assert (made.state, made.auditor_id is None, made.mandate_id is None) == (

@@ -1,7 +1,7 @@
-"""Work that is done beside its giver: all that came meanwhile at once.
+"""Background batcher: a thread that processes all items that arrived during its last batch.
 
-Who is given little does it at once; who is given more than it can do one by one has more to do at
-once. No more than so much waits: then the giver does.
+Under light load it takes each item at once. Under heavy load its batches grow. At most
+`max_pending` items wait; then the submitting thread does.
 """
 
 import logging

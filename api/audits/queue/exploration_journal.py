@@ -1,7 +1,7 @@
-"""The journal of an audit that goes on for a while: what it has done so far, in the store.
+"""Journal of an audit that explores: the steps that it has done so far, in the database.
 
 It is written by the holder of the audit's claim alone, so a worker that was given up for dead
-cannot undo what its successor did. Whoever writes finds out whether the audit was stopped.
+cannot undo what its successor did. A writer learns whether the audit was stopped.
 """
 
 import time

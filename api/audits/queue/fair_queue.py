@@ -1,17 +1,17 @@
-"""Whose turn it is: auditors take turns, and nobody makes the rest wait for all that they want.
+"""Fair queue: auditors take turns, so that nobody has to wait for all audits of somebody else.
 
-Every audit that is charged gets a place on one line: after the auditor's own last one that is not
-over, and not before those that are served now. It takes as many places as it has batches of people,
-so that who asks for much waits for as much (self-clocked fair queueing). Workers take the lowest
-place first. An auditor who comes alone is served at once, as often as they like; one who comes
-while a hundred audits of another wait is served after one or two of these.
+Every charged audit gets a position: after the auditor's own last unfinished audit, and not before
+those that run now. An audit takes as many positions as it has batches of people, so that a large
+one waits longer (self-clocked fair queueing). Workers take the lowest position first. An auditor
+who is alone is served at once, however often they ask. One who comes while a hundred audits of
+another wait is served after one or two of these.
 
-One who is served alone does not have all workers, however long their audits take: of those that are
-heard of (`api.audits.queue.heartbeats`) one is left to whoever comes. Where there is but one,
-others wait for what it is at.
+An auditor who is alone does not get all workers, however long their audits take. One of the workers
+with a heartbeat (`api.audits.queue.heartbeats`) stays free for others. If there is only one worker,
+others wait for its present audit.
 
-The line is bounded, for each auditor and in all: more is refused before anything is charged.
-Nothing of this looks at people: how large an audience is counts by what was uploaded (R2).
+The queue is bounded, for each auditor and in all. Beyond that, audits are refused before the
+charge. The size of an audience counts by what was uploaded, never by who was found (R2).
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from api.kernel.clock import now
 from api.kernel.errors import QueueFullError
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
-from api.kinds.two_party import KIND as EXCHANGED
+from api.kinds.two_party import NAME as EXCHANGED
 from privacy.tables.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.
@@ -142,7 +142,7 @@ _QUEUE = (
 def dequeue(
     connection: Connection, claim: str, until: datetime, settings: Settings
 ) -> AuditRow | None:
-    """What a worker runs now, claimed by it until then."""
+    """Return the audit that a worker runs next, claimed by it."""
     at = now()
     asked = {
         "token": claim,
@@ -158,7 +158,7 @@ def dequeue(
 
 @dataclass
 class QueueSnapshot:
-    """The line of those who wait, as the holder of the books finds it and makes it longer."""
+    """State of the queue, as the holder of the ledger lock reads and extends it."""
 
     settings: Settings
     waiting: dict[str, int]  # by auditor

@@ -1,9 +1,8 @@
-"""What waits for one lock is done together: whoever comes first does it for all who wait.
+"""Group commit: the first thread to get the lock commits every waiting request.
 
-Who comes while the lock is waited for is done with the others; who comes later is done next. So the
-work is done by the threads of those who asked, and what each would do alone is done once for all.
-Whatever is wrong with one of them undoes all, and they are done one by one: nobody fails for
-another's sake.
+Requests that arrive during the wait join the batch; later ones form the next batch. The threads of
+the requests do the work, and shared work is done once for the batch. If one request fails, the
+batch is rolled back and each request is committed alone. So no request fails because of another.
 """
 
 import threading
@@ -111,7 +110,7 @@ class GroupCommit(Generic[Held, Request, Result]):
     def _attempt(
         self, choose: Callable[[], list[_PendingRequest[Request, Result]]]
     ) -> tuple[list[_PendingRequest[Request, Result]], Exception | None]:
-        """Who was chosen once the lock was there, nobody if it never was; and what went wrong."""
+        """Return the batch chosen under the lock (empty without the lock), and the error."""
         batch: list[_PendingRequest[Request, Result]] = []
         try:
             with self._acquire() as held:

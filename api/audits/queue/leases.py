@@ -51,7 +51,7 @@ def claim_next(store: Store, settings: Settings) -> AuditRow | None:
 
 
 def lease_expiry(settings: Settings) -> datetime:
-    """How long a claim holds that is made or renewed now."""
+    """Return the time until which a claim holds that is made or renewed now."""
     return now() + timedelta(seconds=settings.lease_seconds)
 
 
@@ -73,7 +73,7 @@ def release_lease(store: Store, audits: Sequence[AuditRow], until: datetime) -> 
 
 
 def renew(store: Store, settings: Settings, audits: Sequence[AuditRow]) -> None:
-    """Of what is being released none needs it, and no other waits for that."""
+    """Renew the leases of these audits; those that are being released need none."""
     longer = {"lease_until": lease_expiry(settings)}
     with store.write() as session:
         change_all(session, [(row, longer) for row in still_held(session, audits, wait=False)])

@@ -2,15 +2,15 @@
 
 A worker claims an audit, runs it, and hands its release to a thread that commits it, while it takes
 up the next (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All releases wait
-for the books, and to commit one takes longer than to run a small audit: what was made meanwhile is
-committed together, or one by one where that fails, so that nobody fails for another's sake.
+for the ledger lock, and to commit one takes longer than to run a small audit. So the releases that
+are ready are committed in one batch, or one by one if that fails.
 Auditors take turns: `api.audits.queue.fair_queue`.
 
 Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
 on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
 is given the same draw again for a while. Only if that fails too, or if the process or its claim is
 gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
-that cannot be committed at once is kept in mind until it is (`api.audits.final_failures`).
+that cannot be committed at once is remembered until it is (`api.audits.final_failures`).
 docs/explanation/guarantee.md says why none of this depends on what was drawn.
 """
 
@@ -148,7 +148,7 @@ class Worker:
         return audit
 
     def _run(self, audit: AuditRow) -> FinishedRun | None:
-        """What came of the audit; what became of it otherwise is seen to."""
+        """Run the audit; return its result, or None after handling its failure."""
         try:
             with tracing.span("audit", audit=audit.id, kind=audit.kind):
                 return self._execute(audit)
@@ -265,7 +265,7 @@ class Worker:
         final_failures.mark(self.store, audit.id, write)
 
     def _end_drawn(self, audit: AuditRow) -> None:
-        """Fail an audit whoever has it now: nobody may draw on its charge any more."""
+        """Fail an audit whatever worker holds it: nobody may draw on its charge any more."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
             row = session.get(AuditRow, audit.id, with_for_update=True)
@@ -297,7 +297,7 @@ class Worker:
 
 
 def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
-    """Fail an audit for good, in one transaction with the entry in the ledger."""
+    """Fail an audit finally, in one transaction with the entry in the ledger."""
     row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
     purge_journals(session, row.id)
     facts = {"audit_id": row.id, "reason": reason}

@@ -18,7 +18,7 @@ _GC_THRESHOLD = 10_000
 
 
 def freeze_startup_objects() -> None:
-    """What a process has by now stays: to look through it for garbage takes a tenth of a second."""
+    """Exclude the objects of start-up from garbage collection, which would take 0.1 s each time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GC_THRESHOLD)

@@ -10,6 +10,8 @@ from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit
 from api.db import ApplicationRow
 from api.vetting import queries
+from api.vetting.calendar import Calendar
+from api.vetting.dependencies import CalendarDep
 from api.vetting.state_machine import CHANGES, PERIODS
 from api.vetting.views import to_wire
 from api.web.dependencies import ReadDep
@@ -27,23 +29,26 @@ _SHOWN = 25
 def list_applications(
     visit: RegulatorVisit,
     session: ReadDep,
+    calendar: CalendarDep,
     state: Annotated[ApplicationState | None, Query()] = None,
     cursor: CursorQuery = None,
 ) -> Response:
     """What waits, the most urgent first; then all, newest first."""
     return visit.page(
         "regulator/applications.html",
-        waiting=list_waiting(session),
-        found=queries.list_applications(session, visit.caller, state, cursor, _SHOWN),
+        waiting=list_waiting(session, calendar),
+        found=queries.list_applications(session, visit.caller, calendar, state, cursor, _SHOWN),
         state=state,
         states=get_args(ApplicationState),
     )
 
 
 @router.get("/regulator/applications/{application_id}")
-def show_application(application_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
+def show_application(
+    application_id: str, visit: RegulatorVisit, session: ReadDep, calendar: CalendarDep
+) -> Response:
     """One application whole, and what can be decided on it now."""
-    application = queries.get_application(session, visit.caller, application_id)
+    application = queries.get_application(session, visit.caller, calendar, application_id)
     return visit.page(
         "regulator/application.html", application=application, events=events(application)
     )
@@ -58,8 +63,8 @@ def events(application: Application) -> list[str]:
     ]
 
 
-def list_waiting(session: Session) -> list[Application]:
+def list_waiting(session: Session, calendar: Calendar) -> list[Application]:
     """The most urgent of what waits, first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
-    return [to_wire(session, row) for row in rows]
+    return [to_wire(session, row, calendar) for row in rows]

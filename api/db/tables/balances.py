@@ -13,7 +13,7 @@ from api.db.types import Pico
 
 
 class PlatformAccountRow(SQLModel, table=True):
-    """What all audits together cost in the window, in rho."""
+    """Cost of all audits in the window, in rho."""
 
     __tablename__ = "platform_account"
 
@@ -51,7 +51,7 @@ class PersonBlockRow(SQLModel, table=True):
 
 
 class ExclusionRow(SQLModel, table=True):
-    """Who of a group could bear an audit: one bit per person, in their order."""
+    """Members of a group within the cap at an audit: one bit per person, in their order."""
 
     __tablename__ = "exclusions"
 

@@ -119,7 +119,7 @@ class ChargeRow(SQLModel, table=True):
 
 
 class CourseRow(SQLModel, table=True):
-    """What an audit that goes on for a while has done so far. Private, and gone when it ends."""
+    """Steps that an exploring audit has done so far. Private, and deleted when it ends."""
 
     __tablename__ = "courses"
 

@@ -9,7 +9,7 @@ from api.db.types import Utc
 
 
 class OrderRow(SQLModel, table=True):
-    """Whom each identifier of an upload found, in the order of the upload. Private.
+    """People found by the identifiers of an upload, in its order. Private.
 
     Little-endian int64, -1 where it found nobody; dropped when the audience is erased.
     """

@@ -9,7 +9,7 @@ from api.db.types import Utc
 
 
 class ApplicationRow(SQLModel, table=True):
-    """Where an application stands; what was asked for is in the entry of its newest version."""
+    """State of an application; its text is in the ledger entry of its newest version."""
 
     __tablename__ = "applications"
 
@@ -46,7 +46,7 @@ class ApplicationEventRow(SQLModel, table=True):
 
 
 class PersonalSubjectRow(SQLModel, table=True):
-    """What a personal text is about (an application, an individual), so that it can be erased."""
+    """Subject of a personal text (an application, an individual), so that it can be erased."""
 
     __tablename__ = "personal_subjects"
 
@@ -55,7 +55,7 @@ class PersonalSubjectRow(SQLModel, table=True):
 
 
 class WebhookRow(SQLModel, table=True):
-    """Where a person wants their entries pushed. The ledger is the queue; this is how far it is."""
+    """Webhook of a person. The ledger is the queue; `after` is the newest entry pushed."""
 
     __tablename__ = "webhooks"
 

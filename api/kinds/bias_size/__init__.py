@@ -55,11 +55,12 @@ from api.kinds.building_blocks.log_rows import (
     new_secret,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
+from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
@@ -69,7 +70,8 @@ SUMS = "sums"
 ROW_BYTES: Final = 320
 RULES = (
     "Within each query, opportunities are reassigned by corrected score to as many rows of the"
-    " audience as had one. Rows of people outside the audience take no part.",
+    " audience as had one. Rows of people outside the audience take no part, so this understates"
+    " the effect on the platform where they compete too.",
     "If fewer rows of a person are drawn than they have, queries become smaller at random. Only the"
     " opportunities that are left in them are reassigned.",
 )
@@ -242,3 +244,6 @@ def _places(
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place
+
+
+KIND = PlatformKind(contract.KIND, BiasSize())

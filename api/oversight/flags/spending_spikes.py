@@ -16,11 +16,25 @@ from openapi.resources import Figure, Flag
 
 # How far back of the period a day is compared.
 _MEMORY = timedelta(days=90)
-Days = dict[date, Fraction]
+# Before there is a history, one audit says nothing about a pace: it takes this many in a day.
+_AUDITS_WITHOUT_HISTORY = 2
+
+
+class Day(NamedTuple):
+    """The amount that a mandate was charged on a day, and for how many audits."""
+
+    spent: Fraction
+    audits: int
+
+
+Days = dict[date, Day]
 
 
 class Burst(NamedTuple):
-    """A day, what it cost, what is usual, and the median of how many days that is (0 for none)."""
+    """A day, its cost, and the amount it is compared with.
+
+    `usual` is the median of `earlier_days` days; if there are too few of them (0), an even pace.
+    """
 
     day: date
     spent: Fraction
@@ -38,15 +52,20 @@ def spending_bursts(session: Session, period: TimeRange) -> Iterator[Flag]:
                 yield _flag(mandate, burst)
 
 
-def bursts(mandate: MandateRow, days: Mapping[date, Fraction]) -> Iterator[Burst]:
-    """The days that are far above the mandate's own earlier days, or an even pace."""
+def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
+    """Yield the days far above the mandate's own earlier days.
+
+    While there are too few of them, days with several audits are held against an even pace. A
+    single audit is not: a mandate is granted for audits, and its first one is no spike.
+    """
     before: list[Fraction] = []
     for day in sorted(days):
         known = len(before) >= THRESHOLDS.burst_history
         usual = median(before) if known else even_pace(mandate)
-        spent = days[day]
+        spent, audits = days[day]
         large = spent >= Fraction(THRESHOLDS.burst_share) * mandate.limit
-        if large and spent >= THRESHOLDS.burst_times * usual:
+        comparable = known or audits >= _AUDITS_WITHOUT_HISTORY
+        if comparable and large and spent >= THRESHOLDS.burst_times * usual:
             yield Burst(day, spent, usual, len(before) if known else 0)
         before.append(spent)
 
@@ -58,7 +77,7 @@ def even_pace(mandate: MandateRow) -> Fraction:
 
 
 def _days(session: Session, period: TimeRange) -> dict[str, Days]:
-    """What each mandate was charged on each day."""
+    """Return what each mandate was charged on each day of UTC."""
     wide = TimeRange(period.since - _MEMORY, period.until)
     query = select(ChargeRow.mandate_id, ChargeRow.charged_at, col(ChargeRow.debit)).where(
         *wide.holds(ChargeRow.charged_at), col(ChargeRow.refunded_at).is_(None)
@@ -66,17 +85,19 @@ def _days(session: Session, period: TimeRange) -> dict[str, Days]:
     found: dict[str, Days] = {}
     for mandate_id, at, debit in session.exec(query.execution_options(yield_per=10_000)):
         days = found.setdefault(mandate_id, {})
-        days[at.date()] = days.get(at.date(), Fraction(0)) + debit
+        spent, audits = days.get(at.date(), Day(Fraction(0), 0))
+        days[at.date()] = Day(spent + debit, audits + 1)
     return found
 
 
 def _flag(mandate: MandateRow, burst: Burst) -> Flag:
     spent, usual, limit = (_short(each) for each in (burst.spent, burst.usual, mandate.limit))
-    usually = (
-        f"the median of the {burst.earlier_days} earlier days with charges is {usual}"
-        if burst.earlier_days
-        else f"its limit of {limit}, spread evenly over its days, is {usual} a day"
-    )
+    if burst.earlier_days:
+        against = "usual for a day"
+        usually = f"the median of the {burst.earlier_days} earlier days with charges is {usual}"
+    else:
+        against = "of an even pace, as there are too few earlier days to say what is usual"
+        usually = f"its limit of {limit}, spread evenly over its days, is {usual} a day"
     return Flag(
         pattern="spending-burst",
         at=_midnight(burst.day),
@@ -87,7 +108,7 @@ def _flag(mandate: MandateRow, burst: Burst) -> Flag:
         ),
         figures=[
             Figure(
-                name=f"{mandate.currency} charged on the day, times what is usual",
+                name=f"{mandate.currency} charged on the day, times the amount {against}",
                 value=_short(burst.spent / burst.usual),
                 threshold=Decimal(THRESHOLDS.burst_times),
             ),
@@ -97,7 +118,7 @@ def _flag(mandate: MandateRow, burst: Burst) -> Flag:
                 threshold=THRESHOLDS.burst_share,
             ),
             Figure(name=f"{mandate.currency} charged on the day", value=spent),
-            Figure(name=f"{mandate.currency} usual for a day", value=usual),
+            Figure(name=f"{mandate.currency} {against}", value=usual),
         ],
         auditor_ids=[mandate.auditor_id],
         mandate_id=mandate.id,

@@ -57,7 +57,7 @@ def _ratio_above(tests: Tests) -> float:
     # From the top down: a limit holds if every band from it on is rejected.
     for band in range(_BANDS, -_BANDS - 1, -1):
         weight = _BAND**band
-        if not _rejects_ratio(tests, weight, weight):
+        if not rejects_ratio(tests, weight, weight):
             return _within_band(tests, weight, limit)
         limit = weight
     return limit
@@ -70,11 +70,11 @@ def _within_band(tests: Tests, weight: float, limit: float) -> float:
         return high
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if _rejects_ratio(tests, middle, weight) else (middle, high)
+        low, high = (low, middle) if rejects_ratio(tests, middle, weight) else (middle, high)
     return high
 
 
-def _rejects_ratio(tests: Tests, ratio: float, weight: float) -> bool:
+def rejects_ratio(tests: Tests, ratio: float, weight: float) -> bool:
     """Whether no plausible pair of shares has p_first / p_second of `ratio` or more."""
     return all(
         _rejects_cells(cell, ratio, weight, tests.level)

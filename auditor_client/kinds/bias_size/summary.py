@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from auditor_client.kinds.bias_size.result import BiasSizeResult, OpportunityChange
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.reporting.rounding import between, confidence, listed, lower, number, upper
 
 
@@ -17,8 +17,9 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
             f"What comes of all opportunities together would change by {_change(gained)}.",
             "The limits of all groups hold together. They count the noise, and they are about the"
             " rows that were drawn.",
+            audit.caution,
         ),
-        table=Table(
+        table=PresentedTable(
             "Opportunities as they were and corrected, noise included.",
             ("Group", "Before", "After", "Change in %", "Low", "High"),
             tuple(_row(name, each) for name, each in moved.items()),
@@ -34,11 +35,14 @@ def _sentence(moved: Mapping[str, OpportunityChange], delta: float) -> str:
     if not all(math.isfinite(each.high) for each in moved.values()):
         few = listed(name for name, each in moved.items() if not math.isfinite(each.high))
         return (
-            "How opportunities would change without the bias cannot be told: the noise hides those"
-            f" of {few}."
+            "How opportunities within the audience would change without the bias cannot be told: the"
+            f" noise hides those of {few}."
         )
     changes = listed(f"{_change(each)} for {name}" for name, each in moved.items())
-    return f"Without the bias, opportunities would change by {changes} ({confidence(delta)})."
+    return (
+        f"Without the bias, opportunities within the audience would change by {changes}"
+        f" ({confidence(delta)})."
+    )
 
 
 def _change(change: OpportunityChange) -> str:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from auditor_client.charts.chart import Chart
     from auditor_client.fairness.assumption_checks import Assumption
     from auditor_client.fairness.bin_tests import GroupCounts
-    from auditor_client.fairness.gap import FairnessGap
+    from auditor_client.fairness.gap import Criterion, FairnessGap
     from auditor_client.fairness.gap_drivers import Driver
     from auditor_client.fairness.metrics.group_view import GroupView
+    from auditor_client.fairness.worst_impact import ImpactRatio
 
 OUTSIDE = "outside"
 
@@ -95,12 +96,18 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
         return measured_groups(self.counts, noise, self.known_sizes, self.noisy_sizes, size_noise)
 
-    def fairness_gap(self, delta: float = 0.05) -> "FairnessGap":
-        """The empirical fairness gap with an interval that holds with probability 1 - delta."""
+    def fairness_gap(
+        self, delta: float = 0.05, criterion: "Criterion" = "distribution"
+    ) -> "FairnessGap":
+        """The empirical fairness gap with an interval that holds with probability 1 - delta.
+
+        `criterion` says what a verdict covers: "distribution" (default) every bin and every
+        threshold, "bins" single bins, "four-fifths" the worst impact ratio.
+        """
         from auditor_client.fairness.gap import gap_of
 
         try:
-            return gap_of(self.groups(), delta)
+            return gap_of(self.groups(), delta, criterion, outside=True)
         except ValueError as error:
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
@@ -124,7 +131,13 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
-        return gap_of(merge_by_attribute(self.groups(), attribute), delta)
+        return gap_of(merge_by_attribute(self.groups(), attribute), delta, outside=True)
+
+    def worst_impact(self, delta: float = 0.05, least_share: float = 0.2) -> "ImpactRatio":
+        """The worst impact ratio over all edges, where a group may have `least_share` above."""
+        from auditor_client.fairness.worst_impact import worst_impact
+
+        return worst_impact(self.groups(), delta, least_share, outside=True)
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
         """What the paper assumes, checked after the audit as far as that is possible."""

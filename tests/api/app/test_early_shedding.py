@@ -15,7 +15,7 @@ from api.app.capacity import Share
 from api.app.connections import LimitedProtocol, limited_protocol
 from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.app.gate import Gate
-from api.kernel.errors import ApiError, OverloadedError
+from api.kernel.errors import OverloadedError
 from tests.api.app.asgi import Request, settle, started
 from tests.api.app.test_gate import SETTINGS, SHARES, WRITES, App, Sessions, bearer, caller_of, run
 
@@ -36,7 +36,7 @@ def always() -> tuple[EarlyShedding, list[WholeRequest]]:
     """Return shedding that refuses everything it can read, and the list of what it has read."""
     seen: list[WholeRequest] = []
 
-    def judge(request: WholeRequest) -> ApiError:
+    def judge(request: WholeRequest) -> OverloadedError:
         seen.append(request)
         return OverloadedError("The service is busy.", headers=BUSY)
 

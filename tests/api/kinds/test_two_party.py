@@ -203,6 +203,22 @@ def test_lists_that_an_adapter_cannot_read_are_not_there() -> None:
     assert alone.tolist() == [[0, 0]]
 
 
+def test_rows_of_people_who_were_not_asked_about_do_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An adapter that answers about everybody in each batch has each list counted once."""
+
+    class Talkative(TinyLogs):
+        def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Any:
+            return super().read(log, PERSONS, columns)
+
+    request = asked_of_lists(name="ndcg", log="items shown", per_viewer=2, length=2)
+    told = values(request)
+    monkeypatch.setattr("api.kinds.building_blocks.ranked_lists.BATCH", 1)
+    found = values_of(request, [], replace(PLATFORM, logs=Talkative()))(PERSONS)
+    assert found.tolist() == told
+
+
 def test_a_price_of_lists_counts_everybody_in_them() -> None:
     alone = asked_of_lists(name="ndcg", log="items shown", per_viewer=2, length=3)
     met = asked_of_lists(name="ndcg", log="people shown", per_viewer=2, per_candidate=1, length=3)

@@ -129,3 +129,22 @@ def test_the_calendar_comes_from_the_settings() -> None:
 def test_a_time_zone_that_there_is_not_is_refused(zone: str) -> None:
     with pytest.raises(ValidationError, match="time_zone"):
         make_settings("sqlite://", "http://127.0.0.1", time_zone=zone)
+
+
+@pytest.mark.parametrize(
+    ("due", "zone", "last"),
+    [
+        # In UTC the moment still lies on the last day, in Brussels it begins the next one.
+        ("2026-03-17T23:00:00Z", "Europe/Brussels", date(2026, 3, 17)),
+        ("2026-03-30T22:00:00Z", "Europe/Brussels", date(2026, 3, 30)),
+        # West of Greenwich the moment has the date of the day after.
+        ("2026-03-18T05:00:00Z", "America/Chicago", date(2026, 3, 17)),
+        ("2026-03-18T00:00:00Z", "UTC", date(2026, 3, 17)),
+    ],
+)
+def test_a_deadline_names_its_last_day_and_its_zone(due: str, zone: str, last: date) -> None:
+    calendar = Calendar(ZoneInfo(zone))
+    end = datetime.fromisoformat(due)
+    assert calendar.last_day_before(end) == last
+    assert calendar.end_of(last) == end
+    assert calendar.end_in_words(end) == f"end of {last} ({zone})"

@@ -137,7 +137,7 @@ def test_only_the_platform_can_be_too_late(
     late = application(state, due=MONDAY)
     if not binding:
         return move(late, event, role, MONDAY, CALENDAR, days=1)
-    with refuses(ConflictError, "period-ended", "2026-03-02T09:00:00") as refusal:
+    with refuses(ConflictError, "period-ended", "2026-03-02", "Europe/Brussels") as refusal:
         move(late, event, role, MONDAY, CALENDAR)
     assert refusal.value.members["due"] == "2026-03-02T09:00:00.000000Z"
     return None

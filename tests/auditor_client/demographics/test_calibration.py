@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from auditor_client import InputError
-from auditor_client.demographics import Probabilities, RandomisedResponse, calibration
+from auditor_client.demographics import (
+    Probabilities,
+    RandomisedResponse,
+    WorseThanBaseRatesWarning,
+    calibration,
+)
 from tests.refusals import refuses
 
 NAMES = ("a", "b", "c")
@@ -18,7 +23,8 @@ def drawn(people: int, seed: int) -> tuple[Probabilities, list[str]]:
 
 def test_cross_entropy_by_hand() -> None:
     found = Probabilities([[0.5, 0.5, 0], [0.1, 0.6, 0.3], [0, 0, 1.0]], NAMES)
-    check = calibration(found, ["a", "b", "b"])
+    with pytest.warns(WorseThanBaseRatesWarning):
+        check = calibration(found, ["a", "b", "b"])
     expected = -(np.log(0.5) + np.log(0.6) + np.log(1e-4)) / 3
     assert check.cross_entropy == pytest.approx(expected)
     assert check.impossible == 1
@@ -45,7 +51,8 @@ def test_blurred_labels_give_the_same_answer_once_inverted() -> None:
     true, blurred = calibration(found, labels), calibration(found, response.inverted(reported))
     # The blur alone moves it by less than its own standard error times 5.5, in all but 1e-6.
     assert abs(true.cross_entropy - blurred.cross_entropy) < 5.5 * blurred.se
-    raw = calibration(found, [NAMES[code] for code in reported])
+    with pytest.warns(WorseThanBaseRatesWarning):
+        raw = calibration(found, [NAMES[code] for code in reported])
     assert abs(raw.cross_entropy - true.cross_entropy) > 5.5 * raw.se
 
 
@@ -53,3 +60,20 @@ def test_it_needs_a_label_each() -> None:
     found, labels = drawn(10, 1)
     with refuses(InputError, "label-per-vector"):
         calibration(found, labels[:-1])
+
+
+def test_labels_that_are_worse_than_base_rates_are_warned_of_with_both_figures() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.choice(NAMES, 500, p=[0.7, 0.2, 0.1]).tolist()
+    # Confident and unrelated to the truth.
+    unrelated = Probabilities(rng.dirichlet([0.3, 0.3, 0.3], 500), NAMES)
+    with pytest.warns(WorseThanBaseRatesWarning, match="worse than base rates") as caught:
+        check = calibration(unrelated, labels)
+    assert check.worse_than_base_rates
+    assert check.cross_entropy > check.baseline
+    words = str(caught[0].message)
+    assert f"{check.cross_entropy:.3f}" in words
+    assert f"{check.baseline:.3f}" in words
+    # Those that know the shares alone are as good as the baseline, but for rounding.
+    good, true = drawn(2_000, 4)
+    assert "more than base rates" in calibration(good, true).explain()

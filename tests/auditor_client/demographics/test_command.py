@@ -38,3 +38,20 @@ def test_two_groups_and_other_columns(people: Path, tmp_path: Path) -> None:
     wrong = CliRunner().invoke(app, ["bisg", str(people), "--out", str(out), "--area", "zcta"])
     assert wrong.exit_code != 0
     assert "'zcta'" in str(wrong.output) + str(wrong.exception)
+
+
+@pytest.mark.parametrize(("label", "written"), [("hispanic", True), ("black", False)])
+def test_probabilities_that_are_worse_than_base_rates_are_refused(
+    label: str, written: bool, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "people.csv", tmp_path / "shares.csv"
+    rows = [f"p{n}@example.org,García,78207,{label if n else ''}" for n in range(40)]
+    rows += [f"q{n}@example.org,Nguyen,95122,api" for n in range(10)]
+    file.write_text("\n".join(["email,surname,zip,race", *rows]) + "\n")
+    command = ["bisg", str(file), "--out", str(out), "--known", "race", "--json"]
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code == 0) == written == out.exists()
+    if written:
+        assert "cross-entropy" in json.loads(done.stdout)["check"]
+    else:
+        assert "worse than base rates" in str(done.output) + str(done.exception)

@@ -258,3 +258,9 @@ def test_a_release_of_what_was_asked_for_passes(asked: Any, made: Any) -> None:
 def test_a_release_of_something_else_is_caught(asked: Any, made: Any, named: str) -> None:
     with refuses(ReceiptError, "not-what-was-asked", named):
         check_release_matches_request(made, audit_for(asked, made.price), [], None)
+
+
+def test_the_size_of_a_bias_says_that_only_the_audience_competes() -> None:
+    found = BiasSizeResult(size(), key_set(KEY), GROUPS)
+    assert "understates" in found.numbers()["caution"]
+    assert "audience" in found.numbers()["caution"]

@@ -125,3 +125,33 @@ def test_a_person_may_be_in_several_groups() -> None:
     assert personal.products[0, 0, 0, 5] == 1
     # p has a row of a in each bin
     assert personal.products[0, 0, 1, 0] == 1
+
+
+def test_rows_that_share_a_job_are_warned_of_with_the_figure() -> None:
+    rng = np.random.default_rng(4)
+    table = log(400, seed=5).append_column("job", pa.array(rng.integers(0, 20, 400)))
+    moments = outcome.from_frame(table, **COLUMNS, bins=2, query="job")
+    assert moments.shared is not None
+    assert (moments.shared.rows, moments.shared.queries) == (400, 20)
+    words = outcome.test(moments).words()
+    [warning] = [each for each in words if "WARNING" in each]
+    assert "400 rows share 20 jobs" in warning
+    assert "21 %" in warning
+
+
+def test_rows_alone_in_their_query_are_not_warned_of() -> None:
+    table = log(400, seed=5)
+    alone = table.append_column("query", pa.array(np.arange(400)))
+    # Each list is one person's: persons as clusters cover it.
+    own = alone.set_column(
+        alone.column_names.index("person"), "person", pa.array(np.arange(400) // 4)
+    ).set_column(alone.column_names.index("query"), "query", pa.array(np.arange(400) // 2))
+    for frame, person in ((alone, None), (own, "person")):
+        moments = outcome.from_frame(frame, **COLUMNS, bins=2, query="query", person=person)
+        assert moments.shared is not None
+        assert moments.shared.rows == 0
+        assert not any("21 %" in each for each in outcome.test(moments).words())
+    # Nobody said which rows share a query: the words say what that assumes.
+    assert any(
+        "21 %" in each for each in outcome.test(outcome.from_frame(alone, **COLUMNS)).words()
+    )

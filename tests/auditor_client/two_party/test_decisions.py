@@ -49,7 +49,7 @@ def test_auc_is_compared_with_everybody_s() -> None:
     assert two_party.auc_below(sums, 0.3).verdict == "fair"
 
 
-def test_gaps_below_zero_are_found_at_any_rank() -> None:
+def test_one_sided_gaps_have_limits_at_any_rank_and_no_verdict() -> None:
     metric = RankGaps(ranks=3)
     # 10,000 pairs of each group at each rank; at the second one group is misplaced by .1.
     values = np.array([[200.0, -100.0, 1000.0, 1000.0], [200.0, 100.0, 1000.0, 1000.0]]) * 10_000
@@ -57,11 +57,24 @@ def test_gaps_below_zero_are_found_at_any_rank() -> None:
         ("a", "b"), metric.layout, values.astype(np.int64) * 1000, 1000
     )
     found = two_party.misranked(sums)
-    assert (found.rule, found.verdict, found.exceeded) == ("LOT", "unfair", True)
+    assert (found.rule, found.verdict, found.exceeded) == ("LOT", "inconclusive", True)
+    assert 0.05 < found.at_least < 0.1
+    assert found.one_sided
     assert found.worst.value == pytest.approx(0.1)
     assert "a or their neighbour at rank 3 is 0.1000 above rank 2" in found.explain()
-    assert two_party.misranked(sums, tolerance=0.2).verdict == "fair"
-    assert two_party.misranked(sums, tolerance=0.1).verdict == "inconclusive"
+    assert two_party.misranked(sums, tolerance=0.2).verdict == "inconclusive"
+
+
+def test_pairs_that_cancel_on_both_sides_are_not_called_fair() -> None:
+    # LOT of the pairs (a, a), (a, b), (b, a), (b, b): .3, -.15, -.15, .3, of 10,000 pairs each.
+    metric = RankGaps(ranks=2)
+    one_side = np.array([[0.3 - 0.15, 2.0], [-0.15 + 0.3, 2.0]]) * 10_000 * metric.layout.scale
+    sums = two_party.SoftGroupSums.of(
+        ("a", "b"), metric.layout, one_side.astype(np.int64) * 1000, 1000
+    )
+    found = two_party.misranked(sums, tolerance=0.05)
+    assert found.worst.value == pytest.approx(-0.075)
+    assert found.verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("rate", [5e-4])

@@ -35,7 +35,7 @@ def downgrade() -> None:
 
 
 def _wait_for_uploads() -> None:
-    """Who uploads, seals or erases looks at the audience first: then nobody is half-way."""
+    """Lock the audiences, so that no upload, sealing or erasure is half-way."""
     if op.get_bind().dialect.name == "postgresql":
         op.execute("LOCK TABLE audiences IN ACCESS EXCLUSIVE MODE")
 

@@ -9,7 +9,7 @@ import pytest
 
 from api.db import MandateRow
 from api.oversight.flags.similar_audiences import Upload, pairs
-from api.oversight.flags.spending_spikes import bursts, even_pace
+from api.oversight.flags.spending_spikes import Day, bursts, even_pace
 from api.oversight.flags.tiny_groups import Tiny, densest
 from api.oversight.overview import exhausted_on
 from api.oversight.thresholds import THRESHOLDS
@@ -31,8 +31,10 @@ def mandate(**fields: Any) -> MandateRow:
     return MandateRow(**(plain | fields))
 
 
-def days(*amounts: float) -> dict[date, Fraction]:
-    return {date(2026, 1, 1) + timedelta(days=n): Fraction(a) for n, a in enumerate(amounts) if a}
+def days(*amounts: float, audits: int = 2) -> dict[date, Day]:
+    first = date(2026, 1, 1)
+    found = {first + timedelta(days=n): Day(Fraction(a), audits) for n, a in enumerate(amounts)}
+    return {day: each for day, each in found.items() if each.spent}
 
 
 def test_before_there_is_a_history_a_day_is_held_against_an_even_pace() -> None:
@@ -45,6 +47,14 @@ def test_before_there_is_a_history_a_day_is_held_against_an_even_pace() -> None:
     assert found.earlier_days == 0
     assert list(bursts(mandate(renewal_days=10), days(49))) == []
     assert len(list(bursts(mandate(renewal_days=10), days(50)))) == 1
+
+
+def test_the_first_audits_of_a_mandate_are_no_spike() -> None:
+    # Half of the limit is a hundred times an even pace.
+    assert list(bursts(mandate(), days(50, audits=1))) == []
+    assert list(bursts(mandate(), days(20, 0, 0, 20, 30, audits=1))) == []
+    [burst] = bursts(mandate(), days(1, 1, 1, 1, 1, 50, audits=1))
+    assert (burst.spent, burst.earlier_days) == (50, 5)
 
 
 def test_with_a_history_a_day_is_held_against_its_median() -> None:

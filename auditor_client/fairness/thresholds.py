@@ -1,0 +1,303 @@
+"""The largest gap of P(R > t) over all bin edges t, with its limits.
+
+    TG = max over pairs of groups and edges t of |P_a(R > t) - P_b(R > t)|      [IKH23, eq. 5]
+
+A smooth bias spreads over many bins and hides from the gap of single bins; it adds up in the tails.
+A tail is counted from above or from below, whichever side has less noise: the share above an edge
+is one minus the share below it. Scores outside of all bins count as above every edge.
+
+Above (intersection-union): TG is the difference at one edge of one ordered pair, so each limit is
+used at the full level. Below (union): pairs and edges share the level. Of two opposite claims about
+a pair and an edge only one can be right: the right one is tested at `_RIGHT` of its share and the
+wrong one, which needs a test of no difference as well, at `_WRONG`. The proof is in
+docs/explanation/intervals.md.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import permutations
+
+import numpy as np
+from scipy import special
+
+from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
+from auditor_client.fairness.gap_bounds import highest, one_sided, within
+from auditor_client.stats import chernoff
+from auditor_client.stats.centred_difference import Event, difference_limit
+from auditor_client.stats.difference_test import Contrast, constant, least_favourable
+from auditor_client.stats.noise import (
+    Floats,
+    MomentBoundNoise,
+    Noise,
+    NoNoise,
+    distribution,
+    summed,
+    variance,
+)
+from auditor_client.stats.upper_limit import contrast_upper_limit
+
+# Parts of an edge's level: for the claim of the right sign, and for that of the wrong one.
+_RIGHT, _WRONG = 0.9, 0.1
+# How many claims are tried for a lower limit. More could only raise it.
+_TRIED = 3
+# Of a level, what goes to limits of sizes that are private.
+_SIZES = 0.05
+_RATIO = 1.3
+# Evenly spaced edges that share most of the level where there are more edges than these.
+_COARSE, _OF_COARSE = 5, 0.8
+# From so many bins on, counting from both sides is worth more than exact steps of one side.
+_BOTH_SIDES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdGap:
+    """The largest difference of shares above one edge, with limits at confidence 1 - delta.
+
+    `groups` names the pair with the largest measured difference, the group with more people above
+    first. Edge k lies between bins k - 1 and k. `at_least` and `at_most` hold alone, each at
+    1 - delta; `low` and `high` hold together, for all edges and pairs at once.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    groups: tuple[str, str]
+    edge: int
+    delta: float
+    at_least: float
+    at_most: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Two events: the share above an edge in one group less that in another is p_one - p_other."""
+
+    one: GroupCounts
+    other: GroupCounts
+    edge: int
+    more: GroupCounts
+    less: GroupCounts
+
+    @property
+    def centred(self) -> bool:
+        """Whether both sides of the edge are counted: for private sizes, and for many bins."""
+        if not (distribution(self.more.rate).exact and distribution(self.less.rate).exact):
+            return False
+        known = self.more.size.kind == self.less.size.kind == "known"
+        noisy = not isinstance(distribution(self.more.rate), NoNoise)
+        return noisy and (not known or len(self.more.table) >= _BOTH_SIDES)
+
+
+def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdGap | None:
+    """Return the gap over all edges, or None where one bin leaves no edge."""
+    known = list(groups.values())
+    if len(known[0].table) < 2:
+        return None
+    estimate, names, edge = _largest(groups)
+    alone = one_sided(delta)
+    most = upper_limit(known, alone)
+    least = min(lower_limit(known, alone), most)
+    high = upper_limit(known, delta, floor=most)
+    low = min(lower_limit(known, delta), least) if least > 0 else 0.0
+    return ThresholdGap(estimate, low, high, names, edge, delta, least, most)
+
+
+def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
+    """Return a limit of TG, missed with probability at most delta/2; not searched below `floor`."""
+    claims = [claim for pair in permutations(groups, 2) for claim in _claims(*pair)]
+    return highest([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
+
+
+def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
+    """Return a lower limit of TG, missed with probability at most delta/2."""
+    level = delta / (len(groups) * (len(groups) - 1))
+    shares = edge_levels(len(groups[0].table) - 1)
+    claims = [
+        (claim, level * float(shares[claim.edge - 1]))
+        for pair in permutations(groups, 2)
+        for claim in _claims(*pair)
+    ]
+    likely = nsmallest(_TRIED, claims, key=lambda item: _promise(*item))
+    return max((_below(claim, part) for claim, part in likely), default=0.0)
+
+
+def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Return whether `upper_limit` is at most alpha, without searching for it."""
+    return all(
+        within(tests_above(claim.one, claim.other, delta), alpha)
+        for pair in permutations(groups, 2)
+        for claim in _claims(*pair)
+    )
+
+
+def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
+    """Return whether `lower_limit` is more than alpha."""
+    return lower_limit(groups, delta) > alpha
+
+
+def edge_levels(edges: int) -> Floats:
+    """Return the part of a level that each edge has: alike for few edges, else most for few."""
+    if edges <= _COARSE + 5:
+        return np.full(edges, 1 / max(edges, 1))
+    coarse = np.unique(
+        np.round(np.arange(1, _COARSE + 1) * (edges + 1) / (_COARSE + 1)).astype(int)
+    )
+    parts = np.full(edges, (1 - _OF_COARSE) / edges)
+    parts[coarse - 1] += _OF_COARSE / len(coarse)
+    return parts
+
+
+def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: bool) -> float:
+    """Return an upper limit, at 1 - delta, of the share of all people above the highest edge.
+
+    `outside`: the last count is of scores outside of all bins, so no edge lies below it. People of
+    several groups are no binomial number, but their exponential moments are at most those of one
+    with the mean share, which is all that Chernoff's bound uses (docs/explanation/intervals.md).
+    """
+    cells = 2 if outside else 1
+    if len(groups[0].table) <= cells:
+        return 1.0
+    above = sum(sum(group.table[-cells:]) for group in groups)
+    people = sum(_fewest(group, delta * 0.2 / len(groups)) for group in groups)
+    level = delta if all(group.size.kind == "known" for group in groups) else delta * 0.8
+    noise = summed(groups[0].rate, cells * len(groups))
+    if people < 1:
+        return 1.0
+    [(_, high)] = chernoff.limits((above,), (people, people), noise, level)
+    return high
+
+
+def _fewest(group: GroupCounts, level: float) -> int:
+    return max(group.size.limits(level)[0], 0)
+
+
+def above_edge(group: GroupCounts, edge: int) -> GroupCounts:
+    """Return the number of people of a group above an edge, as an event."""
+    return _event(group, group.table[edge:])
+
+
+def below_edge(group: GroupCounts, edge: int) -> GroupCounts:
+    """Return the number of people of a group below an edge, as an event."""
+    return _event(group, group.table[:edge])
+
+
+def _event(group: GroupCounts, cells: tuple[int, ...]) -> GroupCounts:
+    return GroupCounts((sum(cells),), group.size, _sum_noise(group, len(cells)))
+
+
+def _sum_noise(group: GroupCounts, cells: int) -> Noise:
+    one = distribution(group.rate)
+    if isinstance(one, MomentBoundNoise):
+        return MomentBoundNoise(summed(one.one, cells))
+    return summed(one, cells)
+
+
+def _claims(more: GroupCounts, less: GroupCounts) -> Iterator[_Claim]:
+    """Yield the difference `more` less `less` above every edge, by the side with less noise."""
+    for edge in range(1, len(more.table)):
+        above = above_edge(more, edge), above_edge(less, edge)
+        below = below_edge(less, edge), below_edge(more, edge)
+        noises = [sum(variance(group.rate) for group in side) for side in (above, below)]
+        yield _Claim(*(below if noises[1] < noises[0] else above), edge, more, less)
+
+
+def _against(claim: _Claim, level: float) -> Tests:
+    """Return tests of p_other - p_one: minus its upper limit is a lower limit of the claim."""
+    return tests_above(claim.other, claim.one, 2 * level)
+
+
+def _promise(claim: _Claim, level: float) -> float:
+    """Return a guess of minus the lower limit: where to look first, never a result."""
+    if claim.centred:
+        sizes = claim.more.size.estimate, claim.less.size.estimate
+        apart = _tail(claim.less, claim.edge) - _tail(claim.more, claim.edge)
+        share = min(max((_tail(claim.less, claim.edge) + _tail(claim.more, claim.edge)) / 2, 0), 1)
+        noises = len(claim.more.table) * variance(claim.more.rate) / 4
+        spread = sum(share * (1 - share) / n + noises / n**2 for n in sizes)
+        return apart - float(special.ndtri(level)) * spread**0.5
+    tests = _against(claim, level)
+    found = [cell.approximate(tests.level) for cells in tests.by_ratio for cell in cells]
+    return max(found, default=1.0) + tests.missing
+
+
+def _below(claim: _Claim, level: float) -> float:
+    if claim.centred:
+        return _centred_below(claim, level)
+    tests = _against(claim, level)
+    cells = [cell for cells in tests.by_ratio for cell in cells]
+    if not cells or not all(_positive(cell, tests.level) for cell in cells):
+        return 0.0
+    limit = max(
+        contrast_upper_limit(
+            cell, constant(tests.level * _RIGHT), max(min(cell.observed, 0.0), -1.0), 0.0
+        )
+        for cell in cells
+    )
+    return max(-limit - tests.missing, 0.0)
+
+
+def _centred_below(claim: _Claim, level: float) -> float:
+    """Return the lower limit from the counts on both sides of the edge."""
+    if any(size.tells_nothing(2 * level) for size in (claim.more.size, claim.less.size)):
+        return 0.0
+    if any(size.missing(2 * level) > 0 for size in (claim.more.size, claim.less.size)):
+        return 0.0
+    size_level, level = level * _SIZES / 4, level * (1 - _SIZES)
+    less, more = (_sides(group, claim.edge, size_level) for group in (claim.less, claim.more))
+    if min(*less.people, *more.people) < 1:
+        return 0.0
+    ratios = _ratios(claim, less.people, more.people)
+    if any(difference_limit(less, more, ratio, level * _WRONG, 0.0) > 0 for ratio in ratios):
+        return 0.0
+    return -max(difference_limit(less, more, ratio, level * _RIGHT) for ratio in ratios)
+
+
+def _sides(group: GroupCounts, edge: int, level: float) -> Event:
+    above, below = group.table[edge:], group.table[:edge]
+    cells = len(above), len(below)
+    people = group.size.limits(level)
+    return Event(sum(above), sum(below), cells, people, distribution(group.rate))
+
+
+def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list[float]:
+    """Return the weights of the second group that the tests need.
+
+    Sizes that are known or were bought apart do not depend on the counts. Otherwise each possible
+    ratio of sizes has a test of its own, at the nearest power of `_RATIO`.
+    """
+    if "estimated" not in (claim.more.size.kind, claim.less.size.kind):
+        return [claim.less.size.stated / claim.more.size.stated]
+    start = round(math.log(less[0] / more[1]) / math.log(_RATIO))
+    stop = round(math.log(less[1] / more[0]) / math.log(_RATIO))
+    return [_RATIO**step for step in range(start, stop + 1)]
+
+
+def _positive(cell: Contrast, level: float) -> bool:
+    """Whether this edge shows a gap of the claimed sign at all."""
+    if cell.approximate(level / 2) >= 0:
+        return False
+    return least_favourable(cell, 0.0, constant(level * _WRONG)).rejected
+
+
+def _largest(groups: Mapping[str, GroupCounts]) -> tuple[float, tuple[str, str], int]:
+    best: tuple[float, tuple[str, str], int] | None = None
+    for edge in range(1, len(next(iter(groups.values())).table)):
+        shares = {name: _tail(group, edge) for name, group in groups.items()}
+        more, less = max(shares, key=lambda k: shares[k]), min(shares, key=lambda k: shares[k])
+        if best is None or shares[more] - shares[less] > best[0]:
+            names = (more, less) if more != less else (more, next(n for n in groups if n != more))
+            best = shares[more] - shares[less], names, edge
+    assert best is not None  # noqa: S101 - there is at least one edge
+    return best
+
+
+def _tail(group: GroupCounts, edge: int) -> float:
+    """Return the share above an edge as measured, by the side with less noise."""
+    size = group.size.estimate
+    if 2 * edge < len(group.table):
+        return 1 - sum(group.table[:edge]) / size
+    return sum(group.table[edge:]) / size

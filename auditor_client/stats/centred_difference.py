@@ -1,0 +1,238 @@
+"""Limits for the difference of two shares where the numbers of people are private.
+
+An event has C = X + Z people in its cells and R in the rest, X binomial with share p of n people
+and Z noise. At the true share, C - p(C + R) has mean zero whatever n is: n enters through the
+variance alone. The share of each group lies in one cell of a fixed grid, and each pair of cells has
+a test of its own, so nothing that the noise moves decides which test a pair of shares gets.
+
+The law of X - np over all n between two limits is bounded by `lowest_law`; the proof is in
+docs/explanation/intervals.md. Rounding is always to the side that makes the limit larger.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from auditor_client.stats import chernoff
+from auditor_client.stats.noise import Floats, Noise, summed
+
+# Of a level, what goes to the plausible shares.
+_SHARES = 0.02
+# Width of a cell of the grid, in standard deviations of a measured share at one half.
+_CELL = 0.08
+# The lattice of people on which laws are tabulated: so many steps in a standard deviation.
+_STEPS = 40.0
+_FINEST = 0.25
+_DEVIATIONS = 7.5
+# Covers round-off, and what the tables of noise leave out.
+_REST = 1e-9
+_TILTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Noisy counts inside and outside of an event, of how many cells each, and limits of n."""
+
+    inside: int
+    outside: int
+    cells: tuple[int, int]
+    people: tuple[int, int]
+    noise: Noise
+
+    @property
+    def total(self) -> int:
+        return self.inside + self.outside
+
+    @property
+    def turned(self) -> "Event":
+        """The event that this one did not happen."""
+        return Event(self.outside, self.inside, self.cells[::-1], self.people, self.noise)
+
+    def shares(self, level: float) -> tuple[float, float]:
+        """Return limits of the share, each missed with probability at most `level`."""
+        own = summed(self.noise, self.cells[0])
+        return chernoff.limits((self.inside,), self.people, own, level)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """Masses at (start + j)·step."""
+
+    start: int
+    step: float
+    masses: Floats
+
+
+def difference_limit(
+    first: Event, second: Event, ratio: float, level: float, floor: float = -1.0
+) -> float:
+    """Return a difference that p_first - p_second exceeds with probability at most `level`.
+
+    `ratio` weighs the second group; it may not depend on the counts. Not searched below `floor`.
+    """
+    if min(*first.people, *second.people) < 1:
+        return 1.0
+    most, least = (_grid(min(first.people[at], second.people[at])) for at in (0, 1))
+    found = (
+        _limit(first, second, ratio, level, 2.0**grid, floor) for grid in range(least, most + 1)
+    )
+    return max(floor, *found)
+
+
+def _grid(people: int) -> int:
+    """Return the width of a cell as a power of two: it depends on the smaller group alone."""
+    return round(math.log2(_CELL * 0.5 / math.sqrt(people)))
+
+
+def _limit(
+    first: Event, second: Event, ratio: float, level: float, step: float, floor: float
+) -> float:
+    box = first.shares(level * _SHARES / 4), second.shares(level * _SHARES / 4)
+    level *= 1 - _SHARES
+    # A pair of cells is tested at the lower end of the first and at the upper end of the second.
+    i = np.arange(math.floor(box[0][0] / step), math.floor(min(box[0][1], 1 - 1e-12) / step) + 1)
+    k = np.arange(math.floor(box[1][0] / step), math.floor(min(box[1][1], 1 - 1e-12) / step) + 1)
+    u = np.asarray(i * step, np.float64)
+    w = np.asarray(np.minimum((k + 1) * step, 1.0), np.float64)
+    own = np.asarray(first.inside - u * first.total, np.float64)
+    # -(C - w(C + R)) of the second group is what its complement has at 1 - w.
+    theirs = np.asarray(ratio * (second.outside - (1 - w) * second.total), np.float64)
+    apart = i[:, None] + 1 - k[None, :]
+    open_ = ~_rejected_by_chernoff(first, second.turned, ratio, u, 1 - w, own, theirs, level)
+    open_ &= apart * step > floor
+    return _largest_open(first, second, ratio, (u, w, own, theirs), apart, open_, level, step)
+
+
+def _largest_open(
+    first: Event,
+    second: Event,
+    ratio: float,
+    at: tuple[Floats, Floats, Floats, Floats],
+    apart: NDArray[np.int64],
+    open_: NDArray[np.bool_],
+    level: float,
+    step: float,
+) -> float:
+    """Return the largest difference of a pair of cells that its exact test does not reject."""
+    u, w, own, theirs = at
+    spread = math.hypot(_deviation(first), ratio * _deviation(second))
+    fine = max(_FINEST, spread / _STEPS)
+    for difference in sorted(set(apart[open_].tolist()), reverse=True):
+        rows, columns = np.nonzero(open_ & (apart == difference))
+        # The least extreme pairs first: one that is not rejected decides.
+        order = np.argsort(-(own[rows] + theirs[columns]))
+        for one, other in zip(rows[order], columns[order], strict=True):
+            law = _of(first, float(u[one]), fine)
+            opposite = _of(second.turned, float(1 - w[other]), fine)
+            found = _below(law, opposite, ratio, float(own[one] + theirs[other]))
+            if found > level:
+                return float(min(difference * step, 1.0))
+    return -1.0
+
+
+def _deviation(event: Event) -> float:
+    share = min(max(event.inside / max(event.total, 1), 0.02), 0.98)
+    noises = sum(event.cells) * event.noise.variance / 4
+    return math.sqrt(max(event.people[1], 1) * share * (1 - share) + noises)
+
+
+def _below(law: _Law, other: _Law, ratio: float, value: float) -> float:
+    """Return P(A + ratio·B <= value)."""
+    places = (other.start + np.arange(len(other.masses))) * other.step
+    index = np.floor((value - ratio * places) / law.step + 1e-7).astype(np.int64) - law.start
+    sums = np.concatenate([[0.0], np.cumsum(law.masses)])
+    return float(other.masses @ sums[np.clip(index + 1, 0, len(law.masses))]) + _REST
+
+
+def _of(event: Event, share: float, step: float) -> _Law:
+    return lowest_law(share, event.people, event.cells, event.noise, step)
+
+
+@lru_cache(maxsize=4096)
+def lowest_law(
+    share: float, people: tuple[int, int], cells: tuple[int, int], noise: Noise, step: float
+) -> _Law:
+    """Return a law no higher than that of X - n·share and its noise, for any n within limits."""
+    law = _centred_people(share, people, step)
+    for count, weight in zip(cells, (1 - share, share), strict=True):
+        law = _plus(law, _scaled(summed(noise, count), weight, step))
+    return law
+
+
+def _centred_people(share: float, people: tuple[int, int], step: float) -> _Law:
+    """For G(y) = P(X <= y + n·share), made linear between whole numbers, of n people:
+
+    G grows with n for y <= -1 and falls with n for y >= 0   (docs/explanation/intervals.md)
+    """
+    half = math.ceil((_DEVIATIONS * math.sqrt(people[1] * share * (1 - share)) + 3) / step)
+    places = np.arange(-half, half + 1)
+    y = np.asarray(places * step, np.float64)
+    fewest, most = (_linear(y, n, share) for n in people)
+    middle = float(_linear(np.zeros(1), people[0], share)[0])
+    sums = np.where(y <= -1, most, np.where(y >= 0, fewest, middle))
+    sums = np.maximum.accumulate(sums)
+    # What lies between two places is moved to the lower one, what lies above all to the last.
+    masses = np.append(np.diff(sums), 1 - sums[-1])
+    masses[0] += sums[0]
+    return _Law(-half, step, masses)
+
+
+def _linear(y: Floats, people: int, share: float) -> Floats:
+    at = y + people * share
+    whole = np.floor(at).astype(np.int64)
+    low, high = max(int(whole[0]), 0), min(int(whole[-1]) + 1, people - 1)
+    table = special.bdtr(np.arange(low, max(high, low) + 1), people, share)
+    under, over = (
+        np.where(k < 0, 0.0, np.where(k >= people, 1.0, table[np.clip(k - low, 0, len(table) - 1)]))
+        for k in (whole, whole + 1)
+    )
+    return np.asarray(under + (at - whole) * (over - under))
+
+
+@lru_cache(maxsize=4096)
+def _scaled(noise: Noise, weight: float, step: float) -> _Law:
+    """Return the law of weight·Z, rounded down."""
+    ks = np.arange(-noise.reach, noise.reach + 1)
+    masses = np.maximum(noise.mass(ks), 0.0)
+    places = np.floor(ks * weight / step + 1e-9).astype(np.int64)
+    start = int(places[0])
+    return _Law(start, step, np.asarray(np.bincount(places - start, weights=masses), np.float64))
+
+
+def _plus(one: _Law, other: _Law) -> _Law:
+    return _Law(one.start + other.start, one.step, np.convolve(one.masses, other.masses))
+
+
+def _rejected_by_chernoff(
+    first: Event,
+    second: Event,
+    ratio: float,
+    u: Floats,
+    v: Floats,
+    own: Floats,
+    theirs: Floats,
+    level: float,
+) -> NDArray[np.bool_]:
+    """Chernoff's bound of every pair of cells: u of the first, v of the second's complement."""
+    most = min(first.noise.most_tilt, second.noise.most_tilt / max(ratio, 1e-9), 30.0)
+    tilts = np.geomspace(1e-3, 0.95 * most, _TILTS)
+    logs = np.full((len(u), len(v)), np.inf)
+    for s in tilts:
+        ours = _moment(first, u, s) + s * own
+        others = _moment(second, v, ratio * s) + s * theirs
+        np.minimum(logs, ours[:, None] + others[None, :], out=logs)
+    return np.asarray(logs <= math.log(level))
+
+
+def _moment(event: Event, share: Floats, s: float) -> Floats:
+    """Return log E exp(-s(X - np + noise)), which grows with n."""
+    people = event.people[1] * (np.log1p(share * math.expm1(-s)) + s * share)
+    inside, outside = event.cells
+    noises = inside * event.noise.log_mgf((1 - share) * s) + outside * event.noise.log_mgf(
+        share * s
+    )
+    return np.asarray(people + noises)
