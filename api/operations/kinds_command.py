@@ -83,7 +83,7 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
     except KeyError:
         raise PackageError(f"the package {package.package} does not load") from None
     typer.echo(f"{package.kind} of {package.package} {package.version}")
-    for result in search_kind(kind, worlds=worlds, seed=seed):
+    for result in _guarded(package, search_kind(kind, worlds=worlds, seed=seed)):
         typer.echo(f"\nrequest {result.request + 1}, {result.audience}: {_size(result)}")
         if result.claimed:
             typer.echo(_HEADER)
@@ -94,6 +94,15 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
         for violation in result.violations:
             typer.echo(f"VIOLATED: {violation}")
         yield result
+
+
+def _guarded(package: Package, results: Iterator[Searched]) -> Iterator[Searched]:
+    """Search, and report a platform half that fails in place of a result."""
+    try:
+        yield from results
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise PackageError(f"the platform half of {package.package} failed: {reason}") from error
 
 
 def _check_searched(package: Package, results: list[Searched]) -> None:

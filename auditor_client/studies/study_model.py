@@ -119,7 +119,7 @@ class CanaryChecks(StudyPart):
         """Why this audit cannot be checked, found before it is paid."""
         if self.audit not in audits:
             yield f"canaries: {unknown('audit', self.audit, audits)}"
-        elif not isinstance(audits[self.audit], StudyScoreHistogram):
+        elif audits[self.audit].kind != SCORE_HISTOGRAM.name:
             yield f"canaries: only score histograms can be checked; {self.audit} is none"
 
 

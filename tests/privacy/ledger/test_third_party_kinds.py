@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from privacy.errors import LedgerError
+from privacy.errors import InvalidLedgerError
 from privacy.ledger.verify import verify
 from tests.ledgers import Ledger, Maker, digest, trust
 from tests.privacy.ledger.test_parts import HISTOGRAM, last_is_wrong, whole, write
@@ -102,6 +102,6 @@ def test_numbers_of_a_package_must_follow_from_each_other(ledger: Ledger, ada: M
         facts["parts"][0].update(scale="9")
 
     write(ledger, ada, alter, FOREIGN)
-    with pytest.raises(LedgerError) as found:
+    with pytest.raises(InvalidLedgerError) as found:
         ledger.verified()
     assert found.value.case == "scale-of-a-part"

@@ -72,7 +72,7 @@ class ShareAbove:
 
             return sum_tables(bounds, some, tables())
 
-        return {COUNTS: context.engine.total(membership, of_some)}
+        return {COUNTS: context.engine.sum_tables(membership, of_some)}
 
     def held_bytes(self, request: ShareAboveRequest, audience: AudienceFacts) -> int:
         return 0
