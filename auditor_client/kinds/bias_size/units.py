@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 
 from auditor_client.kinds.stated_errors import PartUnit
 

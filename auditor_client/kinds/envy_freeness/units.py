@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 
 from auditor_client.kinds.stated_errors import PartUnit
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from privacy.plans.logs import MOMENT_UNITS
+from privacy.plans.outcome_test import MOMENT_UNITS
 
 from auditor_client.kinds.stated_errors import PartUnit
 
