@@ -13,7 +13,7 @@ from auditor_client.planning.noise import Mechanism, Planned, planned_noise
 from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.stats.noise import AnyNoise, Epsilon, Gaussian, as_rate
 from privacy.plans import has_fixed_slots
-from privacy.plans.part import Part, PublicAudience
+from privacy.plans.part import PlannedTable, PublicAudience
 from privacy.plans.scores import score_histogram
 
 AudienceSource = Literal["upload", "sample", "confirmed"]
@@ -57,7 +57,7 @@ def _parts(
     rho: Epsilon | None,
     *,
     unbought: bool,
-) -> tuple[Part, ...]:
+) -> tuple[PlannedTable, ...]:
     """Return the parts that the service releases for this audience."""
     size = "0" if unbought else None
     request: dict[str, Any] = {
@@ -77,7 +77,7 @@ def _parts(
     return score_histogram(request, facts)
 
 
-def _noise(part: Part, paid: Epsilon | None) -> AnyNoise:
+def _noise(part: PlannedTable, paid: Epsilon | None) -> AnyNoise:
     """Return the law of one cell: what a person moves, over what is paid for it."""
     moved = part.bounds.added
     if part.mechanism == "discrete-gaussian":
