@@ -36,7 +36,7 @@ class ProbeResult:
 
 @dataclass(frozen=True)
 class ServiceHealth:
-    """How the service fares now."""
+    """Health of the service now."""
 
     checks: list[ProbeResult]
     queue: Queue
@@ -47,7 +47,7 @@ class ServiceHealth:
 
     @property
     def state(self) -> State:
-        """That of the worst check."""
+        """Return the state of the worst check."""
         found = {check.state for check in self.checks}
         return "wrong" if "wrong" in found else "watch" if "watch" in found else "well"
 

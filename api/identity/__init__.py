@@ -1,4 +1,4 @@
-"""Who is calling, and how they prove it.
+"""Identity of callers, and how they prove it.
 
 Routes import their dependencies from `api.identity.roles`.
 """

@@ -95,7 +95,7 @@ class SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
             raise InvalidClientError("The client assertion's jti must be 8 to 200 characters.")
 
     def validate_jti(self, claims: dict[str, Any], jti: str) -> bool:
-        """Of any number of requests with one assertion, the one that inserts the row wins."""
+        """Return whether this request is the first with the assertion: the one that inserts it."""
         # Kept past the last instant at which a process with a slow clock would accept it.
         kept_until = datetime.fromtimestamp(math.ceil(claims["exp"]) + 2 * LEEWAY, UTC)
         try:

@@ -1,4 +1,4 @@
-"""Who is calling: a registered researcher, proven by an access token."""
+"""Caller of a request: a registered researcher, proven by an access token."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ def load_caller(session: Session, researcher_id: str) -> Caller | None:
 def load_caller_of_token(
     connection: Connection, researcher_id: str, jti: str
 ) -> tuple[Caller | None, bool]:
-    """Whose token it is, and whether it was revoked: one question, as it is asked all the time."""
+    """Return the caller of a token unless it was revoked, in one query."""
     row = connection.execute(_HOLDER, {"researcher": researcher_id, "jti": jti}).first()
     return _caller(row), row is not None and row.revoked
 

@@ -1,4 +1,4 @@
-"""Where the OAuth endpoints are, and what the service says about them.
+"""Addresses of the OAuth endpoints, and their metadata.
 
 [RFC8414] authorisation server metadata.
 """

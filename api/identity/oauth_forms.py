@@ -16,7 +16,7 @@ MEDIA_TYPE = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class FormPost:
-    """What came in: where, with which credentials in the header, and the fields."""
+    """Posted form: its address, the credentials in its header, and its fields."""
 
     url: str
     authorization: str | None

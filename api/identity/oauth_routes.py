@@ -78,7 +78,7 @@ async def revoke_token(request: Request, auth: AuthDep) -> JSONResponse:
 
 @router.get(METADATA_PATH, response_model=Metadata, responses=_NO_SERVER)
 def get_oauth_metadata(auth: AuthDep) -> JSONResponse:
-    """What this authorisation server offers (RFC 8414)."""
+    """Return what this authorisation server offers (RFC 8414)."""
     return JSONResponse(_server(auth).metadata, headers=PUBLIC)
 
 

@@ -1,11 +1,10 @@
-"""Who may call a route: dependencies that name the role.
+"""Roles that may call a route, as dependencies.
 
 `AuditorDep`, `RegulatorDep` and `OperatorDep` are the caller, who has that role; `CallerDep` is a
 caller of any role. The OpenAPI document shows the scope that each route needs.
 
-FastAPI hands every one of these to a thread, and then the route to another. `AuditorDoor` is for
-routes that are called with every audit: it is nobody yet, and what the route does in a thread
-begins by calling it.
+FastAPI runs each of these in a thread, and then the route in another. `AuditorDoor` is for routes
+that are called with every audit. It is not a caller yet: the route calls it in its own thread.
 """
 
 from collections.abc import Awaitable, Callable

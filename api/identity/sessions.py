@@ -1,7 +1,7 @@
 """Signed-in browsers: a code that works once becomes a session, a session becomes its caller.
 
-The database holds digests, so that whoever reads it cannot sign in. A session ends after a working
-day, when its researcher signs out, is removed, or changes their key.
+The database holds digests, so that a reader of the database cannot sign in. A session ends after a
+working day, when its researcher signs out, is removed, or changes their key.
 """
 
 import secrets
@@ -45,7 +45,7 @@ def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
 
 
 def load_holder(session: Session, code: str) -> Caller:
-    """Whom a code would sign in; looking does not use it up."""
+    """Return the caller whom a code would sign in, without using up the code."""
     row = session.get(SignInCodeRow, _digest(code))
     caller = load_caller(session, row.researcher_id) if row and row.expires_at > now() else None
     if caller is None:
@@ -82,7 +82,7 @@ def open_session(session: Session, caller: Caller) -> str:
 
 
 def load_session_caller(session: Session, secret: str) -> Caller | None:
-    """Who is signed in by this secret, if anybody still is."""
+    """Return the caller who is signed in by this secret, or None."""
     row = session.get(ConsoleSessionRow, _digest(secret))
     if row is None or row.expires_at <= now():
         return None

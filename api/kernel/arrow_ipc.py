@@ -29,13 +29,13 @@ def compressed(message: pa.Message) -> bool:
 
 
 def _table(data: bytes, parent: int, number: int) -> int:
-    """Where the table is that a field of another one points to."""
+    """Return the position of the table to which a field of another one points."""
     place = parent + _field(data, parent, number)
     return place + _uint32(data, place)
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Where a field is in its table, 0 where it is absent."""
+    """Return the position of a field in its table, or 0 if it is absent."""
     vtable = table - int(struct.unpack_from("<i", data, table)[0])
     size = int(struct.unpack_from("<H", data, vtable)[0])
     place = 4 + 2 * number

@@ -10,11 +10,11 @@ def now() -> datetime:
 
 
 def whole_second(moment: datetime) -> datetime:
-    """What auditors are shown of when something ended: run times in detail are not theirs."""
+    """Return the moment that auditors are shown: exact run times are not theirs."""
     return moment.replace(microsecond=0)
 
 
 def next_second(moment: datetime) -> datetime:
-    """The same for the books, whose time never runs backwards."""
+    """Return the next whole second, for the ledger, whose time never runs backwards."""
     whole = whole_second(moment)
     return whole if whole == moment else whole + timedelta(seconds=1)

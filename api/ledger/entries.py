@@ -1,7 +1,7 @@
 """Entries, written in the transaction of what they record.
 
-Whoever will append locks the head first: entries are numbered from 0 without gaps in the order in
-which they are committed, and two who both append cannot wait for each other.
+A writer locks the head first: entries are numbered from 0 without gaps in the order in which they
+are committed, and two writers cannot wait for each other.
 """
 
 import base64
@@ -51,7 +51,7 @@ _STATED = (
 
 @dataclass(frozen=True)
 class Draft:
-    """What an entry will say, before it has a number and a time."""
+    """Entry before it has a number and a time."""
 
     kind: str
     facts: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Draft:
 
 
 def lock(session: Session) -> datetime:
-    """Take the lock that orders all entries and charges, and move the books' time on.
+    """Take the lock that orders all entries and charges, and advance the ledger's time.
 
     The time is written with the entry that follows, or when the transaction ends without one.
     """
@@ -87,7 +87,7 @@ def append(
 ) -> EntryRow:
     """Write one entry; it is there if and only if the transaction commits.
 
-    `at` is the time that `lock` gave, for what must happen at one moment of the books.
+    `at` is the time that `lock` gave, for what must happen at one moment of the ledger.
     """
     [entry] = append_all(session, [Draft(kind, facts, auditor_id, statement)], at=at)
     return entry
@@ -96,7 +96,7 @@ def append(
 def append_all(
     session: Session, drafts: Sequence[Draft], *, at: datetime | None = None
 ) -> list[EntryRow]:
-    """Write some entries, one after the other, at one moment of the books."""
+    """Write some entries, one after the other, at one moment of the ledger."""
     session.flush()  # what an entry records may be refused
     head = _locked(session)
     at = max(head.latest, at or now())
@@ -131,7 +131,7 @@ def to_wire(row: EntryRow) -> Entry:
 
 @event.listens_for(Session, "before_commit")
 def _keep_time(session: Session) -> None:
-    """The books' time never runs backwards, also where nothing was appended."""
+    """Record the ledger's time, so that it never runs backwards even if nothing was appended."""
     if at := session.info.pop(_MOVED, None):
         change(session, _locked(session), latest=at)
 
@@ -167,10 +167,10 @@ def _readable(line: bytes) -> bytes:
 
 
 def _state(session: Session, stated: Mapping[int, Statement]) -> None:
-    """Write down that these were made: once, so that nobody else can repeat them for their makers.
+    """Record these statements once, so that nobody can repeat them in their makers' names.
 
-    Whoever makes one was let in, and the signature checked, before others wrote their entries: a
-    statement by a key that an earlier entry replaced would make the ledger unverifiable.
+    Their makers were authenticated, and the signatures checked, before others wrote their entries.
+    A statement by a key that an earlier entry replaced would make the ledger unverifiable.
     """
     if not stated:
         return

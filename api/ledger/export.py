@@ -1,4 +1,4 @@
-"""The ledger as a file: everything a verifier needs beside the keys, streamed.
+"""Export of the ledger as a stream: everything that a verifier needs except the keys.
 
 Entries up to the newest signed head, in the bytes that were hashed. An auditor gets its own, each
 with the path to that head, and the paths from older heads to it.

@@ -13,7 +13,7 @@ from privacy.ledger import merkle
 
 
 def prove_inclusion(session: Session, entry: EntryRow) -> InclusionProof:
-    """That the newest signed head holds this entry."""
+    """Prove that the newest checkpoint holds this entry."""
     head = checkpoints.find_covering(session, entry.number)
     path = merkle.inclusion_path(entry.number, head.size, load_tree(session).subtree)
     return InclusionProof(
@@ -22,7 +22,7 @@ def prove_inclusion(session: Session, entry: EntryRow) -> InclusionProof:
 
 
 def prove_consistency(session: Session, old: int, new: int) -> ConsistencyProof:
-    """That what was signed at one size is the beginning of what was signed at another."""
+    """Prove that the ledger of one size is the beginning of the ledger of another."""
     newest = checkpoints.load_latest(session)
     if newest is None or new > newest.size:
         raise NotSignedError(f"no head of size {new} is signed yet")

@@ -120,7 +120,7 @@ def list_checkpoints(
 
 @router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))
 def prove_inclusion(number: EntryNumberPath, caller: CallerDep, session: ReadDep) -> InclusionProof:
-    """That an entry is in the newest signed head."""
+    """Prove that an entry is in the newest checkpoint."""
     return queries.prove_entry(session, caller, number)
 
 
@@ -128,7 +128,7 @@ def prove_inclusion(number: EntryNumberPath, caller: CallerDep, session: ReadDep
 def prove_consistency(
     _: CallerDep, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
-    """That one signed head continues another."""
+    """Prove that one checkpoint continues another."""
     return proofs.prove_consistency(session, old, new)
 
 

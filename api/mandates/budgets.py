@@ -1,8 +1,9 @@
-"""What a mandate has left, with its renewal, and how it is debited and refunded.
+"""Budgets of mandates: what is left, renewal, debits and refunds.
 
-`none`: the limit is for the mandate's whole life. `fixed`: it holds in each period of so many days
+`none`: the limit is for the mandate's whole life. `fixed`: it holds in each period of `period_days`
 since `valid_from`; a stretch of that length across two periods may hold twice the limit. `rolling`:
-it holds in every stretch of that length. A lifetime limit bounds every renewing mandate for good.
+it holds in every stretch of that length. A lifetime limit bounds every renewing mandate over its
+whole life.
 
 All amounts are exact, and under composition the sum of what was debited bounds what was spent.
 """
@@ -24,7 +25,7 @@ from api.kernel.errors import (
 
 
 def load_remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
-    """What can be spent at this instant."""
+    """Return what can be spent at this moment."""
     left = mandate.limit - _used(session, mandate, at)
     if mandate.lifetime_limit is not None:
         left = min(left, mandate.lifetime_limit - mandate.spent)
@@ -32,7 +33,7 @@ def load_remaining(session: Session, mandate: MandateRow, at: datetime) -> Fract
 
 
 class Debit(NamedTuple):
-    """What to take from a mandate: an amount in its currency, and what people may lose."""
+    """Debit of a mandate: an amount in its currency, and what people may lose."""
 
     mandate: MandateRow
     amount: Fraction
@@ -47,7 +48,7 @@ def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
 
 
 def remaining_exploration(mandate: MandateRow) -> Fraction:
-    """How much reward people may still lose. It never renews: what was borne does not come back."""
+    """Return how much reward people may still lose. It never renews: a loss cannot be undone."""
     return mandate.exploration_limit - mandate.exploration_spent
 
 

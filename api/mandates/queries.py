@@ -28,7 +28,7 @@ def list_mandates(
 
 
 def get_mandate(session: Session, mandate_id: str) -> Mandate:
-    """Return one mandate, whoever has it."""
+    """Return one mandate of any auditor."""
     row = session.get(MandateRow, mandate_id)
     if row is None:
         raise NotFoundError(f"no mandate {mandate_id}")

@@ -1,4 +1,4 @@
-"""Whom the keys of two-party runs are sealed to: the regulator who granted the mandate."""
+"""Key to which two-party runs are sealed: that of the regulator who granted the mandate."""
 
 from sqlmodel import Session
 

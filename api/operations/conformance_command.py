@@ -1,4 +1,4 @@
-"""Whom the command examines."""
+"""Identifiers with which the command examines an adapter."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager

@@ -79,7 +79,7 @@ def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, st
 
 
 def register_first(store: Store, role: str, jwk: Mapping[str, Any]) -> str:
-    """Register a person on the word of whoever can write to the database."""
+    """Register a person; being able to write to the database is the only proof required."""
     draft = ResearcherDraft.model_validate(
         {"name": Personal.fresh(f"First {role}"), "role": role, "jwk": dict(jwk)}
     )

@@ -1,4 +1,4 @@
-"""What regulators see, as tables to take away. Lists in a cell are separated by blanks."""
+"""Tables of regulators' views, for download. Lists in a cell are separated by blanks."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _IN_MEMORY, _PIECE = 4 * 1024 * 1024, 256 * 1024
 
 @dataclass(frozen=True)
 class ExportQuery:
-    """What a table is about."""
+    """Query for a table."""
 
     settings: Settings
     period: TimeRange

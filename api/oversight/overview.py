@@ -1,4 +1,4 @@
-"""Who has what and spends how fast, and what the platform as a whole has left."""
+"""Overview: what each auditor has, how fast they spend it, and what the platform has left."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ def exhausted_on(mandate: MandateRow, spent: Fraction, at: datetime) -> date | N
 
 @dataclass(frozen=True)
 class _Figures:
-    """What is counted over all of them at once, by mandate or auditor."""
+    """Counts over all of them at once, by mandate or auditor."""
 
     week: Mapping[str, Fraction]
     month: Mapping[str, Fraction]
@@ -94,7 +94,7 @@ def _spent_since(session: Session, since: datetime) -> dict[str, Fraction]:
 
 
 def _states(session: Session, owner: str) -> dict[str, Counter[str]]:
-    """How many audits of each owner are in which state."""
+    """Return the number of audits by owner and state."""
     query = select(owner, AuditRow.state, func.count()).group_by(col(owner), col(AuditRow.state))
     found: dict[str, Counter[str]] = {}
     for name, state, count in session.exec(query):

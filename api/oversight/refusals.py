@@ -1,4 +1,4 @@
-"""What was refused and why, from the ledger."""
+"""Refusals and their reasons, from the ledger."""
 
 import json
 from collections import Counter
@@ -42,7 +42,7 @@ def view(row: EntryRow) -> Refusal:
 
 
 def counts(session: Session, period: TimeRange, auditor_id: str | None) -> RefusalCounts:
-    """How many, by auditor and reason, the most frequent first."""
+    """Count refusals by auditor and reason, the most frequent first."""
     rows = session.exec(refused(period, auditor_id).execution_options(yield_per=1_000))
     found = Counter((row.auditor_id, json.loads(row.text)["facts"]["code"]) for row in rows)
     listed = sorted(found.items(), key=lambda each: (-each[1], each[0][0] or "", each[0][1]))

@@ -54,7 +54,7 @@ PeriodDep = Annotated[TimeRange, Depends(_period)]
 def get_overview(
     _: RegulatorDep, session: ReadDep, settings: SettingsDep, auditor_id: AuditorQuery = None
 ) -> Overview:
-    """Who has what, who spends how fast and until when, and what the platform has left."""
+    """Return each auditor's budget and rate of spending, and what the platform has left."""
     return overview(session, settings, auditor_id)
 
 
@@ -67,7 +67,7 @@ def list_refusals(
     cursor: NumberCursor = None,
     limit: LimitQuery = 50,
 ) -> Page[Refusal]:
-    """What was refused and why, newest first."""
+    """List refusals with their reasons, newest first."""
     return refusals.list_refusals(session, period, auditor_id, cursor, limit)
 
 
@@ -75,7 +75,7 @@ def list_refusals(
 def count_refusals(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> RefusalCounts:
-    """How many requests were refused, by auditor and reason."""
+    """Count refused requests by auditor and reason."""
     return refusals.counts(session, period, auditor_id)
 
 

@@ -25,7 +25,7 @@ class TimeRange:
 
     @classmethod
     def of(cls, since: datetime | None, until: datetime | None) -> "TimeRange":
-        """As asked for; unless told, the last so many days with all that is in the books."""
+        """Return the given range (default: the last 90 days, up to now)."""
         end = _within(until) if until else now() + _AHEAD
         begin = _within(since) if since else end - timedelta(days=DEFAULT_DAYS)
         if begin >= end:
@@ -33,7 +33,7 @@ class TimeRange:
         return cls(begin, end)
 
     def holds(self, instant: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-        """That a column of instants is in it."""
+        """Return the condition that a column of moments is in the range."""
         return col(instant) >= self.since, col(instant) < self.until
 
     def __contains__(self, instant: datetime) -> bool:

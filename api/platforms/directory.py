@@ -1,4 +1,4 @@
-"""Who is listed in a platform's directory, without whoever's number or identifier cannot be used.
+"""People listed in a platform's directory, without those whose entry cannot be used.
 
 One person who is listed without a name must not end the run of an audit for all (R2).
 """

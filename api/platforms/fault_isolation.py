@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 class PlatformDownError(Exception):
-    """The platform does not answer at the moment, whoever it is asked about.
+    """The platform does not answer at the moment, whatever it is asked.
 
     `case` is a stable word for why.
     """
@@ -41,7 +41,7 @@ class PlatformDownError(Exception):
 def call_isolating_failures(
     call: Callable[[int, int], NDArray[Value]], people: int, nobody: Value
 ) -> NDArray[Value]:
-    """What `call(start, stop)` gives for so many people, and the value for nobody elsewhere.
+    """Return what `call(start, stop)` gives for these people, and `nobody` where it fails.
 
     It is copied: an adapter may use its array again.
     """
@@ -62,7 +62,7 @@ def call_isolating_failures(
 def iter_isolating_failures(
     call: Callable[[int, int], Answer | None], people: int
 ) -> Iterator[tuple[int, int, Answer]]:
-    """What `call(start, stop)` answers, in order, about all people for whom it does.
+    """Yield the answers of `call(start, stop)`, in order, for all people for whom it answers.
 
     A call answers None when something about these people made what came back unusable.
     """

@@ -1,4 +1,4 @@
-"""What a platform must be able to do, as small capabilities.
+"""Capabilities of a platform, as small protocols.
 
 A platform implements the ones it has, with standard-library, NumPy and Arrow types only, and the
 catalogue offers the kinds of audit they carry. Everything `match`, `sample`, `confirmed`, `score`,
@@ -26,7 +26,7 @@ VIEWER = "viewer"
 
 
 class People(Protocol):
-    """Who is there."""
+    """People of the platform."""
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         """The person behind each identifier, in order, NOBODY where there is none.
@@ -46,7 +46,7 @@ class People(Protocol):
     def sample(
         self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
     ) -> Mapping[str, Persons]:
-        """For each value, exactly so many distinct people who declared it, drawn uniformly."""
+        """Draw for each value exactly this many distinct people who declared it, uniformly."""
         ...
 
     def confirmed(self, code: str) -> Persons:
@@ -55,7 +55,7 @@ class People(Protocol):
 
 
 class Scores(Protocol):
-    """What the model thinks."""
+    """Scores of the model."""
 
     @property
     def model_digest(self) -> str:
@@ -97,7 +97,7 @@ class Directory(Protocol):
 
 @dataclass(frozen=True)
 class Traffic:
-    """What is public about a log of recommendations: which of its columns say what.
+    """Public facts of a log of recommendations: the meaning of its columns.
 
     `strategy` is the column of words that says by which strategy a row was shown, and `random` its
     word for uniformly random items, None where there are none. `signals` are columns of numbers, 0
@@ -114,12 +114,12 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What is public about a log of ranked lists: which of its columns say what.
+    """Public facts of a log of ranked lists: the meaning of its columns.
 
     `query` has a whole number that tells lists apart, `place` the place in one, from 1 on. In a log
     of viewers, whose lists these are, `candidate` has the person number of who is listed, null for
     nobody; where items are listed it is None, as in a log of candidates, whose lists are nobody's.
-    A viewer's rows are there whoever is listed in them. No auditor can ask for these columns.
+    A viewer's rows do not depend on who is listed in them. No auditor can ask for these columns.
     """
 
     query: str
@@ -129,7 +129,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Log:
-    """What is public about a log.
+    """Public facts of a log.
 
     `person` is the role of the people whose rows they are, and whose privacy is counted:
     `candidate`, `viewer`. `numbers` are columns with their range, `words` columns with their
@@ -145,7 +145,7 @@ class Log:
 
 
 class Logs(Protocol):
-    """What happened: rows by person."""
+    """Logs: rows of what happened, by person."""
 
     def logs(self) -> Mapping[str, Log]:
         """The logs by name. Public, and as stable as a schema."""
@@ -169,16 +169,16 @@ class LogFragments(Protocol):
         ...
 
     def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
-        """All rows of a piece, of whomever, with the columns that `Logs.read` has.
+        """Return all rows of a piece, of anybody, with the columns that `Logs.read` has.
 
-        An odd row should not make it fail: everybody's rows are read by `Logs.read` then, which
-        takes longer, and whoever that fails for is cut. A piece that is not there is an outage.
+        An odd row should not make it fail: then everybody's rows are read by `Logs.read`, which
+        takes longer, and people for whom that fails are dropped. A missing piece is an outage.
         """
         ...
 
 
 class Policies(Protocol):
-    """What people are recommended, and what they would get from what others are."""
+    """Recommendations of people, and rewards from those of others."""
 
     @property
     def policies_digest(self) -> str:
@@ -187,11 +187,11 @@ class Policies(Protocol):
 
     @property
     def step_seconds(self) -> float:
-        """How long a step lasts, whoever takes it: public, above 0."""
+        """Return the length of a step in seconds: public, above 0, the same for everybody."""
         ...
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
-        """Who of these people agrees, at this moment, to be shown other recommendations."""
+        """Mark the people who agree, at this moment, to be shown other recommendations."""
         ...
 
     def rewards(

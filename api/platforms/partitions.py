@@ -36,9 +36,9 @@ def parts(membership: Membership, partitions: int) -> list[Membership]:
 
 
 def ranges(membership: Membership, partitions: int) -> list[Membership]:
-    """The people of each range of numbers, in the groups they are in: slices, of about one size.
+    """Split the people by ranges of numbers, with their groups, into slices of about one size.
 
-    As many as asked for, whoever was found.
+    The number of slices does not depend on who was found.
     """
     step = 1 + sum(map(len, membership.groups)) // _SAMPLE
     some = np.sort(np.concatenate([*(group[::step] for group in membership.groups), [0]]))

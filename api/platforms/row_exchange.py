@@ -46,7 +46,7 @@ def scattered(
 def _converted(
     batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons
 ) -> Iterator[pa.Table]:
-    """What of a batch can be used, row by row: one that cannot takes nobody else's along (R2)."""
+    """Return the usable rows of a batch; an unusable row drops nobody else's (R2)."""
 
     def some(start: int, stop: int) -> pa.Table:
         return _typed(batch.slice(start, stop - start), log, columns, everyone)
@@ -80,7 +80,7 @@ class Gathered:
     def of(
         cls, described: Mapping[str, Log], wanted: LogColumns, shares: Sequence[pa.Table]
     ) -> "Gathered":
-        """What came from all pieces, in their order."""
+        """Return the rows of all pieces, in their order."""
         rows = _together([nothing(wanted.columns), *shares])
         person = _persons(rows)
         order = np.argsort(person, kind="stable")

@@ -17,7 +17,7 @@ Places = NDArray[np.intp]
 
 
 def runs_of(person: Persons) -> tuple[Places, Places]:
-    """Where each person's rows begin, and how many they are, of rows ordered by person."""
+    """Return the start and the number of each person's rows, among rows ordered by person."""
     if not len(person):
         return np.empty(0, np.intp), np.empty(0, np.intp)
     first = np.concatenate([[0], np.flatnonzero(person[1:] != person[:-1]) + 1])
@@ -25,7 +25,7 @@ def runs_of(person: Persons) -> tuple[Places, Places]:
 
 
 def drawn_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
-    """At most so many rows of each person, in order; `first` and `rows` are the runs of them."""
+    """Draw at most `most` rows of each person, in order; `first` and `rows` are their runs."""
     many = rows > most
     sampled = distinct_below(rows[many], person[first[many]], most, secret)
     drawn = (first[many][:, None] + sampled).ravel()

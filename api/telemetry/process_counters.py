@@ -1,4 +1,4 @@
-"""What one process has done, read from its own counters, so that processes can be added up."""
+"""Counters of one process, in a form in which processes can be added up."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ class RequestCounts(BaseModel):
 
 
 class Figures(BaseModel):
-    """What a process tells: `routes` of the last minutes, everything else since it started."""
+    """Figures of a process: `routes` of the last minutes, everything else since it started."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -102,7 +102,7 @@ def routes() -> dict[str, RequestCounts]:
 
 
 def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
-    """What to tell, from the routes as they are and as they were some minutes ago."""
+    """Return the figures, from the routes as they are and as they were some minutes ago."""
     recent = {name: each - before.get(name, RequestCounts()) for name, each in now.items()}
     return Figures(
         total=added(now.values()),

@@ -20,7 +20,7 @@ ATTRIBUTES = frozenset({"audit", "kind", "call", "method", "route", "status", "e
 
 
 class _Traces:
-    """Where spans of this process go: nowhere, until it is started."""
+    """Destination of this process's spans: none, until tracing is started."""
 
     provider: "TracerProvider | None" = None
 

@@ -1,13 +1,13 @@
-"""The platform's side of a hidden audience: everybody with such an identifier, to a public size.
+"""Candidates of a hidden audience: everybody with such an identifier, up to a public size.
 
-Where there are more, so many of them are drawn. Nobody outside sees that, or how many there are
-(R2): an audit that failed for one person too many would tell that this person is there. The lot is
-the same for all runs on one charge, so that no run that broke off is a second draw; and another for
-each audit, so that what one leaves out others cover.
+If there are more, a random sample of that size is drawn. Nobody outside sees that, or how many
+there are (R2): an audit that failed for one person too many would show that this person is there.
+The sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
+differs between audits, so that people whom one leaves out are covered by others.
 
 Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
 more changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to read,
-later runs on its charge are compared with the recorded people alone, whoever joined since.
+later runs on its charge are compared with the recorded people alone, without later members.
 """
 
 import logging

@@ -1,9 +1,9 @@
-"""What was answered is delivered once nothing stands in the way: a draw, and maybe an opening.
+"""Delivery of an answered run, after the draw and, if it was drawn, after its opening.
 
-The share of runs that the mandate has opened is drawn by the head of the ledger that ends with the
-answer, and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
-a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, for
-ever.
+The share of runs that the mandate has opened is drawn by the checkpoint that ends with the answer,
+and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
+a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, at
+any time.
 """
 
 import json
@@ -22,7 +22,7 @@ from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import next_second, now, whole_second
 from api.kernel.errors import ConflictError
 from api.kernel.settings import Settings
-from api.kinds.two_party import KIND
+from api.kinds.two_party import NAME
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import AUDITS
 from privacy.ledger import notes
@@ -33,7 +33,7 @@ Awaited = Literal["opening"]
 
 @dataclass(frozen=True)
 class OpeningDraw:
-    """What a run waits for, and the head by which that was drawn, if one did."""
+    """Draw of a run: what it waits for, and the checkpoint that drew it, if any."""
 
     awaited: Awaited | None
     head: CheckpointRow | None = None
@@ -86,7 +86,7 @@ def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunR
     """A two-party audit that was answered."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
-    if audit is None or audit.kind != KIND or run is None or run.answered_at is None:
+    if audit is None or audit.kind != NAME or run is None or run.answered_at is None:
         raise ConflictError("no run of this audit was answered yet")
     return audit, run
 

@@ -14,7 +14,7 @@ from api.web.dependencies import part
 
 @dataclass(frozen=True)
 class TwoPartyParts:
-    """What an exchange of messages reads and writes.
+    """Parts of the service that an exchange of messages reads and writes.
 
     `slots` bounds the messages being answered: each computes for seconds, in a thread.
     """

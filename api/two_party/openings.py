@@ -1,4 +1,4 @@
-"""What a regulator does with a stored run: fetch it, open it elsewhere, and state what was found.
+"""Openings: a regulator fetches a stored run, opens it elsewhere, and states what was found.
 
 The platform cannot open a run: the key in it is sealed to the regulator. A run with findings is
 never delivered; its charge stays. One that was delivered before can be opened too, for the record.

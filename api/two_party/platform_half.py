@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class PlatformHalf:
-    """What a `PlatformParty` is given, for one audit and one run of it."""
+    """Platform half of one run of an audit, which prepares a `PlatformParty`."""
 
     store: Store
     settings: Settings

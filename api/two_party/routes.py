@@ -116,7 +116,7 @@ def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Resp
 def state_opening(
     draft: OpeningDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> StoredRun:
-    """What a regulator found in a run. Without findings it can be delivered; with one, never."""
+    """Record what a regulator found in a run. With a finding it is never delivered."""
     from api.two_party import openings
 
     with store.write() as session:

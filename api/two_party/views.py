@@ -1,4 +1,4 @@
-"""How far a two-party audit is: nothing but what its terms and its messages' number tell."""
+"""Progress of a two-party audit, computed from its terms and the number of its messages only."""
 
 from api.audits.pricing import load_audience_facts
 from api.db import AudienceRow, AuditRow, MandateRow, RunRow

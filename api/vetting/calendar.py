@@ -29,7 +29,7 @@ class Calendar:
         return day.weekday() < _SATURDAY and day not in self.holidays
 
     def after_days(self, event: datetime, days: int) -> datetime:
-        """The first moment after so many days."""
+        """Return the first moment after this many days."""
         last = self._day_of(event) + days * _DAY
         while not self.is_working_day(last):
             last += _DAY
@@ -38,7 +38,10 @@ class Calendar:
     def after_working_days(
         self, event: datetime, days: int, *, counts_itself: bool = False
     ) -> datetime:
-        """The first moment after so many working days; `counts_itself`: the event's day is one."""
+        """Return the first moment after this many working days.
+
+        `counts_itself`: the event's own day counts as one.
+        """
         last = self._day_of(event) - (_DAY if counts_itself else timedelta(0))
         while days > 0:
             last += _DAY

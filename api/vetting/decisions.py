@@ -1,4 +1,4 @@
-"""What the regulator decides, and what the platform asks for afterwards."""
+"""Decisions of the regulator, and the platform's requests afterwards."""
 
 from collections.abc import Mapping
 from datetime import datetime

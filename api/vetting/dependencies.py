@@ -17,7 +17,7 @@ StrangersDep = Annotated[TokenBuckets, part("strangers")]
 
 @dataclass(frozen=True)
 class InterventionParts:
-    """What an intervention changes: the database, and the worker that it may wake."""
+    """Parts that an intervention changes: the database, and the worker that it may wake."""
 
     store: Store
     settings: Settings

@@ -84,7 +84,7 @@ def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
 
 
 def keep_texts(session: Session, draft: ApplicationDraft, people: Sequence[ResearcherRow]) -> None:
-    """What is said of an individual is also about them."""
+    """Record that texts about an individual concern that person too."""
     for individual, row in zip(draft.individuals, people, strict=True):
         personal_text.store_texts(session, individual, row.id)
 

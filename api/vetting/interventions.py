@@ -1,4 +1,4 @@
-"""What a regulator does to a mandate: suspend, resume, terminate, change.
+"""Interventions of a regulator in a mandate: suspend, resume, terminate, change.
 
 Suspended: audits that no worker has begun wait; running ones finish, for their data were read.
 Terminated: audits that no worker has begun are cancelled and refunded; running ones finish.
@@ -30,7 +30,7 @@ def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> 
 def terminate(
     session: Session, draft: MandateStateDraft, statement: Statement, settings: Settings
 ) -> MandateRow:
-    """End it for good, and give back what was charged and not begun."""
+    """Terminate the mandate, and refund what was charged and not begun."""
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":

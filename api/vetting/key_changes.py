@@ -86,7 +86,7 @@ def erase(session: Session, draft: ErasureDraft, statement: Statement) -> Erasur
 
 
 def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], str | None]:
-    """Whose names go with the text: of those who only applied, with their application."""
+    """Return the people whose names stand in the text; applicants come with their application."""
     if application := session.get(ApplicationRow, subject_id):
         people = individuals.load_individuals(session, application.id)
         return [row for row in people if row.role == "applicant"], application.auditor_id

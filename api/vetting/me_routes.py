@@ -25,7 +25,7 @@ router = new_router(
 
 @router.get("")
 def get_me(caller: CallerDep, session: ReadDep) -> Me:
-    """Who you are here, and the key that you are known by."""
+    """Return who you are here, and the key that you are known by."""
     return key_changes.get_account(session, caller)
 
 

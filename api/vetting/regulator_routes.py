@@ -1,4 +1,4 @@
-"""What regulators and operators state in the course of vetting: each is signed by its maker."""
+"""Routes for statements of regulators and operators in vetting; each is signed by its maker."""
 
 from api.identity.roles import OperatorDep, RegulatorDep
 from api.kernel.errors import (
@@ -111,7 +111,7 @@ def resume_mandate(
 def terminate_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
-    """End a mandate for good: what was not begun is cancelled and refunded."""
+    """Terminate a mandate: audits that were not begun are cancelled and refunded."""
     return service.terminate_mandate(parts, caller, draft, signed)
 
 

@@ -29,7 +29,7 @@ MEDIATION_START_WORKING_DAYS = 20
 
 @dataclass(frozen=True)
 class DecisionPeriod:
-    """What is to be done in a state, by whom, and until when.
+    """Task of a state: what is to be done, by whom, and until when.
 
     `binding`: afterwards it can no longer be done. A regulator who is late still decides.
     """
@@ -90,7 +90,7 @@ PERIODS: Mapping[str, DecisionPeriod] = {
 
 @dataclass(frozen=True)
 class Transition:
-    """Who may bring about the event, and the state it leads to."""
+    """Transition: who may cause the event, and the state it leads to."""
 
     by: frozenset[Role]
     to: State

@@ -39,7 +39,7 @@ def parquet_pieces(columns: pa.Schema, rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 class Sink(io.RawIOBase):
-    """Where a writer writes, to be taken away piece by piece."""
+    """Buffer for a writer, which is emptied piece by piece."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

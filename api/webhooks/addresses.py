@@ -1,4 +1,4 @@
-"""Where a webhook may lead: to the public internet, over TLS, and nowhere else.
+"""Addresses of webhooks: on the public internet, over TLS, and nowhere else.
 
 A name is resolved once, every address it has must be public, and the connection is made to the
 address that was checked: a name that answers differently the second time gains nothing.
@@ -38,7 +38,7 @@ _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48"
 
 
 class AddressError(Exception):
-    """It leads where it must not; the message is for whoever gave the URL, `case` is stable."""
+    """The address is not allowed. The message is for the person who gave it; `case` is stable."""
 
     def __init__(self, *message: str, case: str | None = None) -> None:
         super().__init__(*message)

@@ -1,7 +1,4 @@
-"""`auditor reo` and `audit reo`: equal opportunity from your own logs, or from a platform's.
-
-The first needs no network and no profile.
-"""
+"""`auditor reo`: equal opportunity from your own logs. Needs no network and no profile."""
 
 import math
 from pathlib import Path
@@ -9,19 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor_client.cli.audit_options import (
-    AudienceId,
-    Epsilon,
-    Key,
-    MandateId,
-    Mechanism,
-    ReceiptFile,
-    Rho,
-)
-from auditor_client.cli.charging import New, charging
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
+from auditor_client.cli.options import AsJson, words
 from auditor_client.cli.output import show_row
-from auditor_client.cli.saved_results import keep_and_show
 from auditor_client.errors import InputError
 
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
@@ -105,34 +91,3 @@ def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
         chart.write_text(svg(watched.chart()), encoding="utf-8")
     rows: list[dict[str, Any]] = watched.frame().to_pylist()
     return [{**row, "penalty": _number(row["penalty"])} for row in rows]
-
-
-def audit(
-    audience: AudienceId,
-    log: Annotated[str, typer.Argument(metavar="LOG")],
-    creators: Annotated[str, typer.Option(help="The column of the creators' groups.")],
-    signals: Annotated[str | None, typer.Option(help="like,share; all unless told.")] = None,
-    strategies: Annotated[str | None, typer.Option(help="default,new; all unless told.")] = None,
-    days: Annotated[str | None, typer.Option(help="Days to tell apart, or `all`.")] = None,
-    rows_per_person: Annotated[int, typer.Option(help="The most rows of one viewer.")] = 1,
-    epsilon: Epsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    mandate: MandateId = None,
-    receipt: ReceiptFile = None,
-    idempotency_key: Key = None,
-    new: New = False,
-    quiet: Quiet = False,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Is relevant content shown as often, whoever made it? Asked of a platform's log."""
-    with charging(profile) as auditor:
-        found = auditor.audits.reo(
-            audience, log, creators=creators,
-            signals=words(signals), strategies=words(strategies),
-            days="all" if days == "all" else words(days) or (),
-            rows_per_person=rows_per_person, epsilon=epsilon, mechanism=mechanism, rho=rho,
-            mandate_id=mandate, idempotency_key=idempotency_key, new=new, progress=not quiet,
-        )  # fmt: skip
-        keep_and_show(found, receipt, as_json)

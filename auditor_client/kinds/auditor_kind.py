@@ -1,11 +1,12 @@
 """Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from auditor_client.kinds.asking.hooks import Asking
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.presentation import Judgement, PresentedChart, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
@@ -50,7 +51,8 @@ class AuditorKind:
     notebooks and the console all show what these return. `analyst` adds fields to the results
     document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
     says in which unit a part of a request counts (default: people or rows, one by one).
-    `tolerance` is the number that verdicts compare with, if the user can choose it.
+    `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
+    what the kind adds to the way in which its contract is asked for.
     """
 
     contract: KindContract
@@ -62,6 +64,7 @@ class AuditorKind:
     narrator: Narrator | None = None
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
+    asking: Asking = field(default_factory=Asking)
 
     @property
     def name(self) -> str:

@@ -12,9 +12,8 @@ from typing import Any, Literal
 from auditor_client.planning.noise import Mechanism, Planned, planned_noise
 from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.stats.noise import AnyNoise, Epsilon, Gaussian, as_rate
-from privacy.plans import has_fixed_slots
-from privacy.plans.part import PlannedTable, PublicAudience
-from privacy.plans.scores import score_histogram
+from privacy.plans import PlannedTable, PublicAudience, has_fixed_slots
+from privacy.plans.score_histogram import PLAN
 
 AudienceSource = Literal["upload", "sample", "confirmed"]
 SOURCES: tuple[AudienceSource, ...] = ("upload", "sample", "confirmed")
@@ -74,7 +73,7 @@ def _parts(
         fixed_slots=has_fixed_slots(audience),
         sizes_known=audience != "upload",
     )
-    return score_histogram(request, facts)
+    return PLAN(request, facts)
 
 
 def _noise(part: PlannedTable, paid: Epsilon | None) -> AnyNoise:

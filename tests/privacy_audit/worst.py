@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import CI, Family
+from api.operations.sensitivity.people import World
 from privacy import waist
 from privacy.tables.bounded_table import Table
 from privacy.tables.price import ADD_REMOVE, Currency, Relation
 from tests.privacy_audit.estimate import Samples
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import CI, Family
 from tests.privacy_audit.sensitivity.kinds import GENERATORS
 from tests.privacy_audit.sensitivity.options import Option
-from tests.privacy_audit.sensitivity.people import World
 from tests.privacy_audit.sensitivity.search import look_at
 
 # A kind and the name of one of its options.

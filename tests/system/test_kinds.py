@@ -98,7 +98,9 @@ def test_running_counts_are_near_the_truth(
 ) -> None:
     auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
-    found = auditor.audits.cdf(upload(auditor), audience_of(auditor, platform), bins=8, epsilon=2)
+    found = auditor.audits.score_cdf(
+        upload(auditor), audience_of(auditor, platform), bins=8, epsilon=2
+    )
     assert found.edges == [step / 8 for step in range(1, 9)]
     # The last is a weighted mean of the noisy root and the sum of nine noisy leaves, of scale 1
     # each: off by 60 with probability below 1e-10 (Chernoff, s = 1/2).
@@ -203,7 +205,7 @@ def test_audits_are_priced_together_and_nothing_is_spent(deployment: Deployment)
     batch = auditor.audits.price_all(
         [
             asking.score_histogram(content, audience, bins=4, epsilon=1),
-            asking.match_count(audience, "0.5"),
+            asking.match_count(audience, epsilon="0.5"),
             asking.cdf(content, audience, bins=4, epsilon=1),
         ]
     )
@@ -220,7 +222,7 @@ def test_a_mandate_that_renews_says_so(deployment: Deployment) -> None:
         deployment, epsilon_limit="4", renewal=("rolling", 30), lifetime_limit="6"
     )
     audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
-    auditor.audits.match_count(audience, 1)
+    auditor.audits.match_count(audience, epsilon=1)
     [mandate] = auditor.budget().mandates
     assert mandate.renewal is not None
     assert (mandate.renewal.kind, mandate.renewal.days) == ("rolling", 30)
@@ -236,9 +238,9 @@ def test_what_nobody_could_ever_bear_is_refused_before_it_is_paid(
         auditor = auditor_with(deployment, epsilon_limit="10")
         audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
         with pytest.raises(AboveLifetimeCapError, match=r"\b2\b"):
-            auditor.audits.match_count(audience, "1.01")
+            auditor.audits.match_count(audience, epsilon="1.01")
         assert spent(auditor) == 0
-        assert auditor.audits.match_count(audience, 1).counts.keys() == {"woman", "man"}
+        assert auditor.audits.match_count(audience, epsilon=1).counts.keys() == {"woman", "man"}
 
 
 def test_the_command_runs_every_kind(deployment: Deployment, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def two_party(lab: Lab) -> Result[Any]:
     names = usernames(lab.platform.people.world, 200)
     people = weighted(lab.auditor, names, ["a" if at % 2 else "b" for at in range(len(names))])
     metric = metrics.histogram(lab.contents[0], [0.0, 0.5, 1.0])
-    found: Result[Any] = lab.auditor.audits.run_two_party(
+    found: Result[Any] = lab.auditor.audits.two_party(
         metric, people, regulator_key=regulator_jwk(lab.deployment), epsilon=10, progress=False
     )
     return found

@@ -18,10 +18,8 @@ from api.audits import queries as audits
 from api.console.results.readings import Reading, read
 from api.console.security.current_user import PageRequest
 from api.contents import queries as contents
-from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
+from api.kernel.errors import NotFoundError, NotSignedError
 from api.mandates.queries import get_budget
-from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.presentation import Tolerance
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import auditor_kind
@@ -81,15 +79,9 @@ def build_report(
     return render(_result(visit, session, audit), alpha=alpha, delta=delta)
 
 
-def load_corrections(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
-    """What an outcome test says of how scores are to be corrected, for the size of its bias."""
-    result = _result(visit, session, audit)
-    if not isinstance(result, OutcomeTestResult):
-        raise InvalidRequestError("an outcome test says how to correct. Nothing was spent.")
-    found = Corrections.of(result.moments)
-    corrections = [{"label": label, "add": list(each)} for label, each in found.add.items()]
-    bins = {"edges": list(found.edges)}
-    return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
+def result_of(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
+    """Return a released audit as the SDK holds it, for another audit that follows from it."""
+    return _result(visit, session, audit)
 
 
 def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:

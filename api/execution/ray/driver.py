@@ -114,7 +114,7 @@ class RayEngine:
         return added
 
     def _as_they_end(self, tasks: list[Any]) -> Iterator[Any]:
-        """That none ends for so long is an outage."""
+        """Yield results as tasks end; if none ends for `patience_seconds`, raise an outage."""
         while tasks:
             ended, tasks = ray.wait(tasks, timeout=self.cluster.patience_seconds)
             if not ended:
@@ -124,7 +124,7 @@ class RayEngine:
             yield from ended
 
     def _outlast(self) -> None:
-        """What was given up ends first; what never ends is left, lest it stop all other audits."""
+        """Wait for abandoned tasks for a while; one that never ends must not stop other audits."""
         waiting = self.given_up.copy()
         self.given_up.clear()
         try:

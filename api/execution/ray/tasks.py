@@ -1,6 +1,6 @@
-"""What processes of a cluster do: functions of what they are sent, and of the platform's adapter.
+"""Tasks of a cluster: functions of their arguments and of the platform's adapter.
 
-Every process makes the adapter for itself, once, and checks that it is of the worker's model.
+Every process makes the adapter once, and checks that it has the worker's model.
 """
 
 import pickle
@@ -34,7 +34,7 @@ def model_of(platform: Platform, wanted: LogColumns | None) -> str | None:
 
 @dataclass(frozen=True)
 class Adapter:
-    """How a process makes the platform, what is read there, and of which model it must be."""
+    """Adapter of a process: how to make it, what is read there, and the model it must have."""
 
     make: bytes
     model: str | None

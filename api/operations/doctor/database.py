@@ -50,7 +50,7 @@ def commits_are_durable(subject: DoctorSubject) -> str | None:
     " answer 503"
 )
 def connections_are_enough(subject: DoctorSubject) -> str | None:
-    """What the processes that run now may open, against what PostgreSQL accepts."""
+    """Compare the connections that running processes may open with what PostgreSQL accepts."""
     if subject.is_sqlite:
         raise NotApplicableError("SQLite does not count connections")
     each = Capacity.of(subject.settings).connections

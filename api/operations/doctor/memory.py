@@ -1,4 +1,4 @@
-"""How much memory this process may have: the smallest limit of its control groups, or the machine.
+"""Memory that this process may have: the smallest limit of its control groups, or the machine's.
 
 Either version of control groups. Nothing outside of /proc/self is read of /proc: a sandboxed unit
 does not see the rest.

@@ -1,4 +1,4 @@
-"""What the doctor looks at: a deployment's settings, database, machine and platform."""
+"""Subject of the doctor: a deployment's settings, database, machine and platform."""
 
 import os
 import time

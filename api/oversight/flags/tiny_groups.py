@@ -46,7 +46,7 @@ def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
 
 
 def densest(found: list[Tiny], period: TimeRange) -> list[Tiny]:
-    """The most of them within so many days, the last of them in the period."""
+    """Return the largest set of them within the window of days, whose last is in the period."""
     best: list[Tiny] = []
     first = 0
     for last, tiny in enumerate(found):

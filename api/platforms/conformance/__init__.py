@@ -1,7 +1,7 @@
-"""What an adapter gets wrong, told to the platform in plain words.
+"""Conformance of adapters: what an adapter gets wrong, in plain words.
 
 Every check calls the adapter as the service would, on people it knows. Nothing of what it answers
-is printed, beside counts: the report may be sent to whoever mends it.
+is printed except counts, so the report may be sent to the adapter's author.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ CHECKS: tuple[Check[Subject], ...] = (
 
 
 def examine(subject: Subject) -> Iterator[Finding]:
-    """What every check finds, in turn."""
+    """Yield the findings of each check, in turn."""
     for check in CHECKS:
         yield check(subject)
 

@@ -119,7 +119,7 @@ def _read(subject: Subject, name: str, log: Log, persons: Persons) -> pa.Table:
 
 
 def _counts(rows: pa.Table, persons: Persons) -> Persons:
-    """How many rows each of these people has."""
+    """Return the number of rows of each of these people."""
     found, counts = np.unique(np.asarray(rows["person"], np.int64), return_counts=True)
     of = dict(zip(found.tolist(), counts.tolist(), strict=True))
     return np.array([of.get(person, 0) for person in persons.tolist()], np.int64)

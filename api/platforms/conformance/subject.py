@@ -1,4 +1,4 @@
-"""What is examined: an adapter, and people it knows."""
+"""Subject of the checks: an adapter, and people whom it knows."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -71,7 +71,7 @@ def array_of(kind: str, identifiers: list[Any]) -> pa.Array:
 
 
 def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.Array]:
-    """Whom the directory lists; of a large one on the other end of a line, no more are sent."""
+    """Return people whom the directory lists, at most `most` of a large remote one."""
     if platform.directory is None:
         raise NotApplicableError("there is no directory")
     if isinstance(platform.directory, HttpDirectory):

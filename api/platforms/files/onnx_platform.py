@@ -124,7 +124,7 @@ class OnnxScores:
         }
 
     def _rows(self, persons: Persons) -> NDArray[np.intp]:
-        """Where each person is in the table, -1 if nowhere."""
+        """Return the position of each person in the table, or -1."""
         known = self._table.persons
         if not len(known):
             return np.full(len(persons), -1)

@@ -32,7 +32,7 @@ class ParquetLogs:
             yield from file.iter_batches(columns=[PERSON, *columns])
 
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
-        """Of every file what may be of these people: numbers between the first and the last."""
+        """Read from every file the rows within the range of these people's numbers."""
         ends = (int(persons[0]), int(persons[-1])) if len(persons) else (1, 0)
         between = [(PERSON, ">=", ends[0]), (PERSON, "<=", ends[1])]
         for piece in self.pieces(log):

@@ -74,7 +74,7 @@ class PeopleTable:
         return self._held[kind]
 
     def features(self, columns: Sequence[str], kind: np.dtype[np.generic]) -> NDArray[np.generic]:
-        """What a model sees: a row a person in the order of `persons`, and one of zeros: nobody."""
+        """Return a model's features: a row for each of `persons`, in order, and a row of zeros."""
         if missing := sorted(set(columns) - set(self._names)):
             raise TableError(f"{self._path.name} has no column {', '.join(missing)}")
         found = np.zeros((len(self.persons) + 1, len(columns)), kind)

@@ -35,7 +35,7 @@ class Breaker:
         return self._opened_at is not None
 
     def require_up(self, probe: Callable[[], Found], failure: type[Exception]) -> Found:
-        """What the probe finds. Threads take turns: what one finds out, all know."""
+        """Return what the probe finds. One thread probes, and the others use its result."""
         with self._lock:
             if self._opened_at is not None and self.clock() - self._opened_at < self.rest_seconds:
                 raise PlatformDownError(

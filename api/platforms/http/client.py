@@ -1,9 +1,9 @@
-"""The line to a platform's adapter: authenticated, with time-outs, bounded, retried.
+"""Client of a platform's adapter: authenticated, bounded, with time-outs and retries.
 
-A call that fails may have failed because of the people it is about, or because the platform is
-down. So the line then asks for the public facts, which concern nobody: if they do not come, the
-platform is down (`PlatformDownError`), after a few attempts and whoever was asked about; if they
-come, the call is made once more, and what fails again is `CallFailedError`, for the caller to cut
+A call may fail because of the people it is about, or because the platform is down. So the client
+then asks for the public facts, which concern nobody. If they do not come after a few attempts, the
+platform is down (`PlatformDownError`), whoever the call was about. If they come, the call is made
+once more. If it fails again, it raises `CallFailedError`, and the caller isolates the fault
 (`api.platforms.fault_isolation`). No pause, count or breaker depends on people.
 """
 
@@ -40,7 +40,7 @@ class CallFailedError(Exception):
 
 
 class AnswerTooLargeError(CallFailedError):
-    """It is larger than the memory that so many people are given. Asked again, it would be too."""
+    """The answer is larger than the memory for its people. A retry would not help."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call, "the answer is larger than it may be about so many people")
@@ -95,7 +95,7 @@ class AdapterClientOptions(BaseModel):
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def answer_bytes(self, people: int | None) -> int:
-        """What an answer may have about so many people, or about however many there are."""
+        """Return the bytes that an answer about this many people may have (None: any number)."""
         if people is None:
             return self.max_answer_bytes
         return min(self.call_bytes + people * self.person_bytes, self.max_answer_bytes)
@@ -127,7 +127,7 @@ class AdapterClient:
         self._http.close()
 
     def facts(self) -> Facts:
-        """What the platform says of itself, a few seconds old at most."""
+        """Return what the platform states of itself, a few seconds old at most."""
         if self._known is not None:
             facts, asked_at = self._known
             if time.monotonic() - asked_at < self.options.facts_seconds:
@@ -137,9 +137,9 @@ class AdapterClient:
     def ask(
         self, call: str, message: Message, people: int | None, rows: int | None = None
     ) -> Message:
-        """The answer to a call about so many people, or about however many there are.
+        """Return the answer to a call about this many people (None: any number).
 
-        No more of it is read than has so many `rows`, where that is told.
+        At most `rows` rows of it are read, if given.
         """
         if self._breaker.is_open:
             self._require_up()

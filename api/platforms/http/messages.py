@@ -1,8 +1,8 @@
-"""What goes over the line between the service and a platform's adapter:
+"""Messages between the service and a platform's adapter:
 docs/how-to/platforms/write-an-adapter.md.
 
-Every call is an Arrow stream each way. What is asked beside columns is JSON in the metadata of the
-schema, under `ask`; an answer may have metadata of its own.
+Every call is an Arrow stream each way. Parameters that are not columns are JSON in the metadata of
+the schema, under `ask`; an answer may have metadata of its own.
 """
 
 import io
@@ -37,7 +37,7 @@ class MessageTooLargeError(WireError):
 
 @dataclass(frozen=True)
 class Message:
-    """One way of a call: columns, and what is said beside them."""
+    """Request or answer of a call: columns, and parameters."""
 
     columns: pa.Table
     ask: Mapping[str, Any] = field(default_factory=dict)
@@ -60,9 +60,9 @@ def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> 
 
 
 def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) -> Message:
-    """A message from its bytes, checked: Arrow itself believes the offsets that it is sent.
+    """Read and check a message, because Arrow itself trusts the offsets that it receives.
 
-    No more than `limit` bytes of columns are held, and no batches read beyond so many `rows`.
+    At most `limit` bytes of columns are held, and no batches are read beyond `rows` rows.
     """
     try:
         with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:

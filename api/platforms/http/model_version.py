@@ -40,8 +40,8 @@ class AnsweringModel:
     def require(self, answered: str) -> None:
         """Refuse what another model answered about nobody, and take its answers from now on.
 
-        No answer about somebody decides it: whoever makes the platform say another digest, or none,
-        would end everybody's audits (R2).
+        No answer about a person decides it: otherwise a person who makes the platform state another
+        digest, or none, would end everybody's audits (R2).
         """
         with self._lock:
             if answered == self._current:

@@ -1,4 +1,4 @@
-"""What is public about a platform, as its adapter tells it: one JSON document."""
+"""Public facts of a platform, as its adapter states them: one JSON document."""
 
 import re
 from typing import Annotated, Literal
@@ -75,7 +75,7 @@ class Facts(_Facts):
 
 
 def facts_of(platform: Platform) -> Facts:
-    """What a platform in this process would tell."""
+    """Return the facts that a platform in this process would state."""
     scores, logs, policies = platform.scores, platform.logs, platform.policies
     return Facts(
         name=platform.name,

@@ -1,7 +1,7 @@
-"""The other end of the line: any `Platform` of Python, served by HTTP.
+"""Server of an adapter: any `Platform` of Python, served by HTTP.
 
-For tests, and to be read by whoever writes an adapter in another language. An error is a bare
-status: what went wrong is in this side's log and is no business of the service's.
+It is for tests, and a model for adapters in other languages. An error is a bare status: its cause
+is in the log of this side and is not sent to the service.
 """
 
 import hmac
@@ -34,7 +34,7 @@ _MAX_BYTES = 256 << 20
 
 
 def served(platform: Platform, token: SecretStr | None = None) -> Starlette:
-    """An ASGI application; with a token, whoever does not bring it is refused."""
+    """Return an ASGI application; with a token, requests without it are refused."""
 
     async def facts(request: Request) -> Response:
         if not _is_authorized(request, token):

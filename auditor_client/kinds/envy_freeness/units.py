@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from auditor_client.kinds.stated_errors import PartUnit
 from privacy.plans.envy import COST_UNIT
+
+from auditor_client.kinds.stated_errors import PartUnit
 
 _UNITS = {
     "counts": PartUnit("people"),

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from auditor_client.kinds.stated_errors import PartUnit
 from privacy.plans.logs import MOMENT_UNITS
+
+from auditor_client.kinds.stated_errors import PartUnit
 
 # Units of one row.
 ROW = MOMENT_UNITS["count"]

@@ -16,7 +16,7 @@ from auditor_client.stats.noise_distributions import Laplace
 from auditor_client.stats.noise_sums import summed
 
 RANDOM = 0.1
-POSITIVE = 0.3
+POSITIVE = 0.2
 _MOST_TIMES = 10_000
 
 

@@ -156,7 +156,8 @@ def test_the_quick_answer_is_that_of_the_simulation() -> None:
 
 
 def test_scores_in_many_bins_need_fewer_people() -> None:
-    assert verdict_size(0.2, bins=20, shape=[0.05] * 20) < verdict_size(0.2, bins=20)
+    asked: dict[str, Any] = {"bins": 20, "criterion": "bins"}
+    assert verdict_size(0.2, shape=[0.05] * 20, **asked) < verdict_size(0.2, **asked)
     with pytest.raises(ValueError, match="shape"):
         verdict_size(0.2, bins=20, shape=[0.5, 0.5])
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, assume, given, settings, target
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.compare import Largest
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import World
 from privacy.tables.price import CHANGE_ONE
-from tests.privacy_audit.sensitivity.compare import Largest
-from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option
-from tests.privacy_audit.sensitivity.people import World
 
 PEOPLE = 7
 _SEEDS = 10

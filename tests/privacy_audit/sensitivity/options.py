@@ -9,14 +9,15 @@ import numpy as np
 from hypothesis.strategies import SearchStrategy
 
 from api.kinds.registry import KINDS
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import Family, Size, enumerated
+from api.operations.sensitivity.people import Human, World
+from api.operations.sensitivity.running import CONTENTS, coupled
 from openapi.resources import REQUEST
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
 from privacy.waist import ReleasePlan
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import Family, Size, enumerated
-from tests.privacy_audit.sensitivity.people import Human, World
-from tests.privacy_audit.sensitivity.running import CONTENTS, context_of, coupled
+from tests.privacy_audit.sensitivity.running import context_of
 
 AUDIENCE_ID = "audience_" + "0" * 30
 CONTENT_ID = "content_" + "0" * 30

@@ -6,9 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (
     larger,
     others_with_rows,
@@ -23,7 +24,6 @@ from tests.privacy_audit.sensitivity.options import (
     shares,
     worlds,
 )
-from tests.privacy_audit.sensitivity.people import Human
 
 SCORES = (0.0, 1.4)
 OUTCOMES = (None, 0.0, 1.0)

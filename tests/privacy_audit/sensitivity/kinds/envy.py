@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.audiences import Audience, Source
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option, shares
-from tests.privacy_audit.sensitivity.people import Human
 
 KIND = "envy-freeness"
 SOURCES: tuple[Source, ...] = ("upload", "confirmed", "sample")

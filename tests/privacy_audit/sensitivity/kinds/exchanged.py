@@ -15,10 +15,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from api.kinds.two_party import SUMS, terms_of, values_of
+from api.operations.sensitivity.audiences import Audience, Source
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import World
+from api.operations.sensitivity.running import CONTENTS, coupled
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds import log_cdf, scores
 from tests.privacy_audit.sensitivity.kinds.rows import (
     is_sampled,
@@ -28,8 +30,7 @@ from tests.privacy_audit.sensitivity.kinds.rows import (
     with_same_rows,
 )
 from tests.privacy_audit.sensitivity.options import CONTENT_ID, EXACT, Option, shares, worlds
-from tests.privacy_audit.sensitivity.people import World
-from tests.privacy_audit.sensitivity.running import CONTENTS, coupled, platform_of
+from tests.privacy_audit.sensitivity.running import platform_of
 
 KIND = "two-party"
 SOURCES: tuple[Source, ...] = ("upload", "confirmed", "hidden")

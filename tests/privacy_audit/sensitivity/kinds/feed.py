@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (
     NOISES,
     is_sampled,

@@ -7,8 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.families import Family, Size
+from api.operations.sensitivity.audiences import Audience, Source
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human, Row
 from tests.privacy_audit.sensitivity.kinds.exchanged import (
     KIND,
     SOURCES,
@@ -18,7 +19,6 @@ from tests.privacy_audit.sensitivity.kinds.exchanged import (
 )
 from tests.privacy_audit.sensitivity.kinds.rows import larger, others_with_rows, with_rows
 from tests.privacy_audit.sensitivity.options import Option, memberships, shares, worlds
-from tests.privacy_audit.sensitivity.people import Human, Row
 
 RANKS = (1, 2)
 WORTH = (0.0, 1.0)

@@ -5,9 +5,9 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.people import Human, Row
 from tests.privacy_audit.sensitivity.options import GAUSSIAN, LAPLACE, memberships
-from tests.privacy_audit.sensitivity.people import Human, Row
 
 # Gaussian noise is told apart from Laplace noise by what several rows of a person do together.
 NOISES = (("Laplace", LAPLACE, 1), ("Laplace", LAPLACE, 2), ("Gaussian", GAUSSIAN, 2))

@@ -6,8 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.options import (
     CONTENT_ID,
     EXACT,
@@ -19,7 +20,6 @@ from tests.privacy_audit.sensitivity.options import (
     tree_attains,
     worlds,
 )
-from tests.privacy_audit.sensitivity.people import Human
 
 
 def edges(size: Size) -> dict[str, Any]:

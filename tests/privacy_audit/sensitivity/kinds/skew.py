@@ -6,11 +6,11 @@ from itertools import chain
 from math import nan
 from typing import Any
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Family, Size
+from api.operations.sensitivity.audiences import Audience
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.kinds.scores import edges, larger, scored
 from tests.privacy_audit.sensitivity.options import CONTENT_ID, Option, audiences, shares, worlds
-from tests.privacy_audit.sensitivity.people import Human
 
 # Bystanders of the lighter group, and what those of the heavier one weigh in its weights.
 _LIGHT, _RATIO = 40, 45

@@ -23,12 +23,7 @@ from api.audits.pricing import audience_facts
 from api.db import AudienceRow
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
-from api.platforms.interfaces import NOBODY, Persons
-from api.two_party.candidates import load_candidates
-from openapi.resources import SampleDraft
-from privacy.tables.membership import Membership
-from privacy.two_party.joins import once
-from tests.privacy_audit.sensitivity.people import (
+from api.operations.sensitivity.people import (
     ATTRIBUTE,
     CODE,
     USERNAME,
@@ -36,7 +31,10 @@ from tests.privacy_audit.sensitivity.people import (
     World,
     names,
 )
-from tests.privacy_audit.sensitivity.running import platform_of
+from api.operations.sensitivity.running import platform_of
+from api.platforms.interfaces import NOBODY, Persons
+from openapi.resources import SampleDraft
+from privacy.tables.membership import Membership
 
 Source = Literal["upload", "confirmed", "sample", "hidden"]
 
@@ -93,6 +91,9 @@ class Audience:
 
     def rows(self, world: World) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
+        from api.two_party.candidates import load_candidates
+        from privacy.two_party.joins import once
+
         named = pa.array([name for group in range(self.groups) for name in self._names(group)])
         if self.source == "hidden":
             audit = f"audit_{world.seed}"

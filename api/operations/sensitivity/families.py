@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
-from tests.privacy_audit.sensitivity.people import Human, World
+from api.operations.sensitivity.people import Human, World
 
 
 @dataclass(frozen=True)
