@@ -15,7 +15,7 @@ from auditor_client.audits.request_builder import RequestBuilder, ServiceFacts
 from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.kinds.asking.running import RunOptions
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
 from auditor_client.kinds.registry import auditor_kind
@@ -122,7 +122,7 @@ class Audits(TypedAudits, TwoPartyAudits):
     def forecast(self, request: AuditRequest) -> Forecast:
         """Return what an audit of these people at this noise can tell; it spends nothing."""
         audience = self._transport.get(f"/v1/audiences/{request.audience_id}", Audience)
-        facts = AudienceFacts.of(audience, names_for(audience.id))
+        facts = ForecastAudience.of(audience, names_for(audience.id))
         catalogue = self._transport.get("/v1/catalogue", Catalogue)
         return auditor_kind(request.kind).forecast(request, facts, catalogue)
 

@@ -35,8 +35,8 @@ def _sentence(moved: Mapping[str, OpportunityChange], delta: float) -> str:
     if not all(math.isfinite(each.high) for each in moved.values()):
         few = listed(name for name, each in moved.items() if not math.isfinite(each.high))
         return (
-            "How opportunities would change without the bias cannot be told: the noise hides those"
-            f" of {few}."
+            "How opportunities within the audience would change without the bias cannot be told:"
+            f" the noise hides those of {few}."
         )
     changes = listed(f"{_change(each)} for {name}" for name, each in moved.items())
     return (
