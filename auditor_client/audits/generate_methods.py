@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from auditor_client.kinds.registry import auditor_kind
 from openapi.kinds.contract import KindContract
-from openapi.kinds.parameters import Parameter, parameters_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
 from openapi.kinds.registry import BUILT_IN, DEFAULT
 
 PATH = Path(__file__).with_name("typed_methods.py")
@@ -131,11 +131,11 @@ def _method(kind: KindContract, *, runs: bool) -> list[str]:
     ]
 
 
-def _argument(parameter: Parameter) -> str:
+def _argument(parameter: RequestParameter) -> str:
     return "mandate_id" if parameter.role == "mandate" else parameter.name
 
 
-def _type(parameter: Parameter) -> str:
+def _type(parameter: RequestParameter) -> str:
     if parameter.role == "choice":
         plain = f"Literal[{', '.join(f'{each!r}' for each in parameter.choices)}]".replace("'", '"')
     else:
@@ -146,14 +146,14 @@ def _type(parameter: Parameter) -> str:
     return f"{plain} | None" if optional and not parameter.required else plain
 
 
-def _default(parameter: Parameter) -> str:
+def _default(parameter: RequestParameter) -> str:
     if parameter.required:
         return ""
     default = None if parameter.default in ({}, []) else parameter.default
     return f" = {default!r}".replace("'", '"')
 
 
-def _docstring(kind: KindContract, parameters: list[Parameter], levels: bool) -> list[str]:
+def _docstring(kind: KindContract, parameters: list[RequestParameter], levels: bool) -> list[str]:
     first, _, rest = kind.question.partition(". ")
     first = first.rstrip(".") + "."
     lines = wrap(first, _WIDTH - 11)

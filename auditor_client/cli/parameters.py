@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from auditor_client.kinds.auditor_kind import AuditorKind
-from openapi.kinds.parameters import Parameter, parameters_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
 
 _ARGUMENTS = ("content", "audience", "log", "contents")
 _REPEATED = ("context", "where")
@@ -15,7 +15,7 @@ _METAVARS = {"bins": "NUMBER|EDGES", "amount": "NUMBER", "range": "LOW,HIGH", "a
 Made = inspect.Parameter
 
 
-def parameters(kind: AuditorKind) -> list[Parameter]:
+def parameters(kind: AuditorKind) -> list[RequestParameter]:
     """Return what people say to ask for a kind, but for who pays, which all commands take."""
     every = [*parameters_of(kind.contract.request), *kind.asking.extras]
     return [each for each in every if each.role != "mandate"]
@@ -33,7 +33,7 @@ def derived(kind: AuditorKind) -> Iterator[Made]:
             yield _parameter("levels", str | None, option, None)
 
 
-def _made(each: Parameter) -> Made:
+def _made(each: RequestParameter) -> Made:
     if each.role in _ARGUMENTS:
         many = each.role == "contents"
         name = "CONTENT..." if many else each.name.upper()
@@ -57,13 +57,13 @@ def _made(each: Parameter) -> Made:
     return _parameter(each.name, plain, option, default if plain in (int, bool) else str(default))
 
 
-def _type(each: Parameter) -> Any:
+def _type(each: RequestParameter) -> Any:
     if each.role == "choice":
         return Literal[each.choices]
     return {"integer": int, "flag": bool}.get(each.role, str)
 
 
-def _help(each: Parameter) -> str:
+def _help(each: RequestParameter) -> str:
     limit = f" At most {each.most:g}." if each.most is not None and each.role == "amount" else ""
     form = {"context": " NAME=VALUE, repeatable.", "where": " COLUMN=VALUE,VALUE, repeatable."}
     return f"{each.title}. {each.help}{limit}{form.get(each.role, '')}"

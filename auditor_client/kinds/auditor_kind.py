@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from auditor_client.kinds.asking.hooks import Asking
+from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.presentation import Judgement, PresentedChart, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
@@ -64,7 +64,7 @@ class AuditorKind:
     narrator: Narrator | None = None
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
-    asking: Asking = field(default_factory=Asking)
+    asking: AskingHalf = field(default_factory=AskingHalf)
 
     @property
     def name(self) -> str:

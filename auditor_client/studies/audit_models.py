@@ -13,7 +13,7 @@ from auditor_client.kinds.auditor_kind import AuditorKind
 from auditor_client.kinds.registry import AUDITOR_KINDS, auditor_kind
 from auditor_client.studies.file_schema import Edge, Exact, MaybeExact, Name, StudyPart, Words
 from openapi.kinds.inputs import input_of
-from openapi.kinds.parameters import Parameter, parameters_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
 from openapi.kinds.request_fields import EitherNoise
 
 Count = Annotated[int, Field(ge=1)]
@@ -48,7 +48,7 @@ class StudyAudit(StudyPart):
         return auditor_kind(self.kind)
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[RequestParameter, ...]:
         """Return what the kind's contract asks for."""
         return parameters_of(self.half.contract.request)
 
@@ -116,7 +116,7 @@ def study_model(kind: AuditorKind) -> type[StudyAudit]:
     return create_model(f"Study{name}", __base__=base, __doc__=kind.contract.question, **fields)
 
 
-def _field(each: Parameter, kind: AuditorKind) -> tuple[Any, Any]:
+def _field(each: RequestParameter, kind: AuditorKind) -> tuple[Any, Any]:
     """Return type and default of one key. A study says how much noise there is."""
     if each.role == "amount":
         if each.name == "epsilon" and each.default is not None:

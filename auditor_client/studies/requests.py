@@ -7,7 +7,7 @@ from typing import Any
 from auditor_client.audits.request_builder import RequestBuilder
 from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.state import StudyState
-from openapi.kinds.parameters import Parameter
+from openapi.kinds.parameters import RequestParameter
 from openapi.kinds.unions import AnyRequest
 
 _MILLIONTH = Decimal("0.000001")
@@ -33,7 +33,11 @@ def request_of(
 
 
 def _said(
-    each: Parameter, asked: StudyAudit, made: StudyState, delta: float, earlier: Mapping[str, Any]
+    each: RequestParameter,
+    asked: StudyAudit,
+    made: StudyState,
+    delta: float,
+    earlier: Mapping[str, Any],
 ) -> Any:
     match each.role:
         case "audience":

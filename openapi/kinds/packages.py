@@ -25,7 +25,7 @@ class PackageError(Exception):
     """A package does not add the kind that its entry point names."""
 
 
-class Admission:
+class AllowedKinds:
     """The kinds that this process takes from packages; by default all that are installed."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Admission:
         return self.names is None or name in self.names
 
 
-_ADMISSION = Admission()
+_ADMISSION = AllowedKinds()
 
 
 def admit(names: Collection[str] | None) -> None:

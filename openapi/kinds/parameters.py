@@ -24,7 +24,7 @@ _PLAIN = {
 
 
 @dataclass(frozen=True)
-class Parameter:
+class RequestParameter:
     """One thing that people say when they ask for an audit.
 
     `role` is that of its `Input`, or follows from its type: "integer", "amount" (an exact decimal),
@@ -54,7 +54,7 @@ class Parameter:
 
 
 @cache
-def parameters_of(request: type[BaseModel]) -> tuple[Parameter, ...]:
+def parameters_of(request: type[BaseModel]) -> tuple[RequestParameter, ...]:
     """Return what people say to make such a request, the things that it is about first."""
     properties: Schema = request.model_json_schema()["properties"]
     found = [
@@ -66,10 +66,12 @@ def parameters_of(request: type[BaseModel]) -> tuple[Parameter, ...]:
     return tuple(sorted(found, key=lambda each: place.get(each.role, len(place))))
 
 
-def _parameter(name: str, field: FieldInfo, schema: Schema, request: type[BaseModel]) -> Parameter:
+def _parameter(
+    name: str, field: FieldInfo, schema: Schema, request: type[BaseModel]
+) -> RequestParameter:
     said, plain = input_of(field), plain_schema(schema)
     default = _default(name, field, said, request)
-    return Parameter(
+    return RequestParameter(
         name=said.name or name,
         field=name,
         title=field.title or name.replace("_", " ").capitalize(),

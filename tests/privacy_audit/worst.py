@@ -14,7 +14,7 @@ import numpy as np
 
 from api.operations.sensitivity.compare import Cells
 from api.operations.sensitivity.families import CI, Family
-from api.operations.sensitivity.people import World
+from api.operations.sensitivity.people import PeopleWorld
 from privacy import waist
 from privacy.tables.bounded_table import Table
 from privacy.tables.price import ADD_REMOVE, Currency, Relation
@@ -57,7 +57,7 @@ def option_of(kind: str, name: str) -> Option:
     return found
 
 
-def worst_pair(option: Option, relation: Relation) -> tuple[World, World]:
+def worst_pair(option: Option, relation: Relation) -> tuple[PeopleWorld, PeopleWorld]:
     """Return the two neighbours among the enumerated worlds whose loss is the largest."""
     family = max(option.families(), key=lambda each: look_at(option, each).losses[relation])
     worlds = list(family.worlds())
@@ -66,7 +66,9 @@ def worst_pair(option: Option, relation: Relation) -> tuple[World, World]:
     return max(pairs, key=lambda pair: _loss(option, family, pair, relation))
 
 
-def _loss(option: Option, family: Family, pair: tuple[World, World], relation: Relation) -> float:
+def _loss(
+    option: Option, family: Family, pair: tuple[PeopleWorld, PeopleWorld], relation: Relation
+) -> float:
     one, other = pair
     stacks = [option.tables(world) for world in (one, other)]
     return sum(

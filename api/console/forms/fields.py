@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from api.console.forms.options import Choices, Options
-from openapi.kinds.parameters import Parameter, parameters_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
 from openapi.kinds.registry import CONTRACTS
 from openapi.resources import ContextField
 
@@ -58,7 +58,7 @@ def form_of(kind: str, choices: Choices, given: Given) -> list[Field]:
     return found
 
 
-def asked_for(kind: str) -> list[Parameter]:
+def asked_for(kind: str) -> list[RequestParameter]:
     """Return the parameters of a kind that a page asks for."""
     return [
         each
@@ -67,17 +67,17 @@ def asked_for(kind: str) -> list[Parameter]:
     ]
 
 
-def form_name(each: Parameter) -> str:
+def form_name(each: RequestParameter) -> str:
     """Return the name of a field in addresses of the page, which stay as they are."""
     return each.field if each.role in _BY_FIELD else each.name
 
 
-def _implied(each: Parameter) -> bool:
+def _implied(each: RequestParameter) -> bool:
     """Whether the page chooses by itself: the noise by ε or ρ, and all groups of a column."""
     return each.name == "mechanism" or each.among == "values"
 
 
-def _field(each: Parameter, choices: Choices, given: Given) -> Field:
+def _field(each: RequestParameter, choices: Choices, given: Given) -> Field:
     name = form_name(each)
     options = choices.options_of(each)
     if not options and each.choices:
@@ -96,7 +96,7 @@ def _field(each: Parameter, choices: Choices, given: Given) -> Field:
     )
 
 
-def _widget(each: Parameter, options: Options) -> Widget:
+def _widget(each: RequestParameter, options: Options) -> Widget:
     if each.role == "words":
         return "choices"
     if each.role in _WIDGETS:
@@ -104,7 +104,7 @@ def _widget(each: Parameter, options: Options) -> Widget:
     return "choice" if options else "text"
 
 
-def _usual(each: Parameter, options: Options) -> tuple[str, ...]:
+def _usual(each: RequestParameter, options: Options) -> tuple[str, ...]:
     """Return what a form begins with."""
     if each.role == "words":
         return tuple(options) if each.default is None else ()

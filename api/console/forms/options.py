@@ -10,7 +10,7 @@ from api.catalogue.queries import get_catalogue
 from api.console.security.current_user import PageRequest
 from api.contents.queries import list_contents
 from api.mandates.queries import get_budget
-from openapi.kinds.parameters import Parameter
+from openapi.kinds.parameters import RequestParameter
 from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
 
@@ -31,7 +31,7 @@ class Choices:
     tests: list[Audit]
     log: LogOffer | None
 
-    def options_of(self, each: Parameter) -> Options:
+    def options_of(self, each: RequestParameter) -> Options:
         """Return what can be chosen for a parameter; nothing where it is written."""
         match each.role:
             case "content" | "contents":

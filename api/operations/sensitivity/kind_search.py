@@ -14,11 +14,11 @@ import numpy as np
 
 from api.kernel.errors import RefusalError
 from api.kinds.protocol import KNOWN_AT_CHARGE, PlatformKind
-from api.operations.sensitivity.audiences import Audience, forget_memberships
+from api.operations.sensitivity.audiences import SearchedAudience, forget_memberships
 from api.operations.sensitivity.compare import RELATIONS, Largest, claims, compare
 from api.operations.sensitivity.families import Family, enumerated
 from api.operations.sensitivity.logs import LOGS, columns_of
-from api.operations.sensitivity.people import Human, Row, World
+from api.operations.sensitivity.people import Human, PeopleWorld, Row
 from api.operations.sensitivity.running import CONTENTS, context_of, coupled, platform_of
 from privacy import waist
 from privacy.tables.bounded_table import Reach
@@ -29,12 +29,12 @@ _CONTENT_ID = "content_" + "0" * 30
 _MOST_SCORES = 9
 _MOST_HUMANS = 40
 _SEEDS = 2
-AUDIENCES: Mapping[str, Audience] = {
-    "upload": Audience(people=2),
-    "upload, 2 groups each": Audience(groups=4, groups_per_person=2, people=2),
-    "confirmed": Audience("confirmed", people=2),
+AUDIENCES: Mapping[str, SearchedAudience] = {
+    "upload": SearchedAudience(people=2),
+    "upload, 2 groups each": SearchedAudience(groups=4, groups_per_person=2, people=2),
+    "confirmed": SearchedAudience("confirmed", people=2),
     # One place in each of two groups, and one person more to fill or leave it.
-    "sample": Audience("sample", people=3),
+    "sample": SearchedAudience("sample", people=3),
 }
 
 
@@ -77,12 +77,12 @@ class _Search:
     number: int
     asked: Mapping[str, Any]
     name: str
-    audience: Audience
+    audience: SearchedAudience
 
     def run(self, worlds: int, seed: int) -> Searched:
         facts, request = self.audience.facts, self._request()
         try:
-            self.kind.half.check(request, facts, platform_of(World({})))
+            self.kind.half.check(request, facts, platform_of(PeopleWorld({})))
         except RefusalError as error:
             return Searched(self.number, self.name, refused=str(error))
         plan = self.kind.half.plan(request, facts)
@@ -105,7 +105,9 @@ class _Search:
         stacks = {name: np.stack([each[name] for each in tables]) for name in plan}
         return compare(plan, stacks)
 
-    def _tables(self, request: Any, plan: waist.ReleasePlan, world: World) -> Mapping[str, Any]:
+    def _tables(
+        self, request: Any, plan: waist.ReleasePlan, world: PeopleWorld
+    ) -> Mapping[str, Any]:
         contents = CONTENTS[: len(request.content_ids)]
         with coupled(world.seed):
             membership = self.audience.membership(world)
@@ -117,7 +119,7 @@ class _Search:
         others = humans[:: max(1, len(humans) // 12)]
         seeds = _SEEDS if self.audience.source == "sample" else 1
         for family in enumerated(humans, others, self.audience.people - 1, seeds):
-            if self.audience.is_full(World(family.others)):
+            if self.audience.is_full(PeopleWorld(family.others)):
                 yield family
 
     def _humans(self) -> list[Human]:
@@ -181,11 +183,11 @@ class _Search:
                 [human() for _ in range(rng.integers(1, 4))],
                 int(rng.integers(0, 10)),
             )
-            if self.audience.is_full(World(family.others)):
+            if self.audience.is_full(PeopleWorld(family.others)):
                 yield family
 
 
-def memberships(audience: Audience) -> list[tuple[int, ...]]:
+def memberships(audience: SearchedAudience) -> list[tuple[int, ...]]:
     """Return the groups that a person of such an audience can be in; 9 is in no upload."""
     if audience.groups_per_person == 2:
         return [(0, 1), (2, 3), (0, 1, 2)]

@@ -47,7 +47,7 @@ class Human:
 
 
 @dataclass(frozen=True)
-class World:
+class PeopleWorld:
     """People by their number. `seed` decides whatever is drawn, the same way in all neighbours."""
 
     people: Mapping[int, Human]

@@ -5,19 +5,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from api.kinds.context import AuditContext, in_process_context
-from api.operations.sensitivity.people import World
+from api.operations.sensitivity.people import PeopleWorld
 from api.platforms.interfaces import Platform
 
 # The fields of a content that a world reads: its place among the scores of a person.
 CONTENTS: list[Mapping[str, str]] = [{"title": "0"}, {"title": "1"}]
 
 
-def platform_of(world: World) -> Platform:
+def platform_of(world: PeopleWorld) -> Platform:
     """Return a platform over one small world, with all capabilities other than policies."""
     return Platform("small", people=world, scores=world, logs=world, directory=world)
 
 
-def context_of(world: World) -> AuditContext:
+def context_of(world: PeopleWorld) -> AuditContext:
     """Return the context of an audit of a world, with the balances of its people."""
     return in_process_context(platform_of(world), balances=world)
 

@@ -8,13 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import Facts, column_range, log_offer, words_among
-from auditor_client.kinds.asking.hooks import Asking
+from auditor_client.kinds.asking.facts import RequestFacts, column_range, log_offer, words_among
+from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.asking.values import READERS, numbers
 from auditor_client.kinds.options import parse_bins
 from openapi.complaints import complaints
 from openapi.kinds.contract import KindContract
-from openapi.kinds.parameters import Parameter, parameters_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
 from openapi.kinds.request_fields import EitherNoise, RequestFields
 from openapi.resources import Edges, LogOffer, ScoreRange
 
@@ -22,7 +22,7 @@ ALL = "all"
 
 
 def build_request(
-    contract: KindContract, asking: Asking, given: Mapping[str, Any], facts: Facts
+    contract: KindContract, asking: AskingHalf, given: Mapping[str, Any], facts: RequestFacts
 ) -> RequestFields:
     """Return the request of this kind; values that are None count as not given."""
     said = {name: value for name, value in given.items() if value is not None}
@@ -36,7 +36,7 @@ def build_request(
         raise InputError("; ".join(complaints(error, names))) from error
 
 
-def _refuse_strangers(contract: KindContract, asking: Asking, said: Mapping[str, Any]) -> None:
+def _refuse_strangers(contract: KindContract, asking: AskingHalf, said: Mapping[str, Any]) -> None:
     known = [each.name for each in parameters_of(contract.request)]
     known += ["levels", *(each.name for each in asking.extras)]
     if strangers := [name for name in said if name not in known]:
@@ -52,7 +52,7 @@ class _Reading:
 
     contract: KindContract
     said: Mapping[str, Any]
-    facts: Facts
+    facts: RequestFacts
     derived: frozenset[str]
 
     def fields(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class _Reading:
         given = {name: value for name, value in found.items() if value is not None}
         return given | self._noise(given)
 
-    def _said(self, parameter: Parameter) -> Any:
+    def _said(self, parameter: RequestParameter) -> Any:
         """Return what was said of a parameter, or its default."""
         value = self.said.get(parameter.name)
         if value is None and parameter.required:
@@ -75,7 +75,7 @@ class _Reading:
             )
         return parameter.default if value is None else value
 
-    def _value(self, parameter: Parameter, value: Any) -> Any:
+    def _value(self, parameter: RequestParameter, value: Any) -> Any:
         """Return what the request takes; None where the service chooses."""
         if parameter.role == "bins":
             return self._bins(parameter, value)
@@ -86,7 +86,7 @@ class _Reading:
             return words_among(self._log(), parameter.among, self._of(parameter.other))
         return None if value is None else READERS[parameter.role](value, parameter)
 
-    def _bins(self, parameter: Parameter, value: Any) -> Any:
+    def _bins(self, parameter: RequestParameter, value: Any) -> Any:
         levels = self.said.get("levels") if parameter.levels else None
         if isinstance(levels, str):
             levels = numbers(levels, parameter) or None
@@ -96,7 +96,7 @@ class _Reading:
         found = parse_bins(value, levels, ScoreRange(low=low, high=high))
         return {"edges": found.edges} if isinstance(found, Edges) else {"levels": found.levels}
 
-    def _span(self, parameter: Parameter) -> tuple[float, float]:
+    def _span(self, parameter: RequestParameter) -> tuple[float, float]:
         """Return the public range that bins or a range are laid over."""
         if parameter.over == "shares":
             return 0.0, 1.0

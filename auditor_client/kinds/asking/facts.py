@@ -7,7 +7,7 @@ from auditor_client.errors import InputError
 from openapi.resources import Audience, Catalogue, LogOffer
 
 
-class Facts(Protocol):
+class RequestFacts(Protocol):
     """Facts that a request may depend on; reading them spends nothing."""
 
     def catalogue(self) -> Catalogue: ...

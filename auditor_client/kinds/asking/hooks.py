@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from auditor_client.kinds.asking.facts import Facts
-from openapi.kinds.parameters import Parameter
+from auditor_client.kinds.asking.facts import RequestFacts
+from openapi.kinds.parameters import RequestParameter
 
 Said = Mapping[str, Any]
 
@@ -23,7 +23,7 @@ class FirstAudit:
     until_then: Said
 
 
-def _nothing_more(said: Said, facts: Facts) -> Said:  # noqa: ARG001  (the contract says it all)
+def _nothing_more(said: Said, facts: RequestFacts) -> Said:  # noqa: ARG001  (the contract says it all)
     return {}
 
 
@@ -36,7 +36,7 @@ def _no_stand_in(request: Any, groups: Sequence[str]) -> Any:  # noqa: ARG001
 
 
 @dataclass(frozen=True)
-class Asking:
+class AskingHalf:
     """Asking half of a kind: `extras` are parameters that are not of the request.
 
     `derive` returns fields of the request that follow from what was said and from public facts.
@@ -46,8 +46,8 @@ class Asking:
     that its command had before.
     """
 
-    extras: tuple[Parameter, ...] = ()
-    derive: Callable[[Said, Facts], Said] = _nothing_more
+    extras: tuple[RequestParameter, ...] = ()
+    derive: Callable[[Said, RequestFacts], Said] = _nothing_more
     first: Callable[[Said], FirstAudit | None] = _no_first_audit
     stand_in: Callable[[Any, Sequence[str]], Any] = _no_stand_in
     by_hand: bool = False

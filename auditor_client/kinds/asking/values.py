@@ -5,24 +5,24 @@ from typing import Any
 
 from auditor_client.errors import InputError
 from auditor_client.transport.decimals import to_decimal
-from openapi.kinds.parameters import Parameter
+from openapi.kinds.parameters import RequestParameter
 
 
-def identifier(value: Any, _: Parameter) -> str:
+def identifier(value: Any, _: RequestParameter) -> str:
     """Return the identifier of a thing, which may be given as itself."""
     return value if isinstance(value, str) else value.id
 
 
-def identifiers(value: Any, parameter: Parameter) -> list[str]:
+def identifiers(value: Any, parameter: RequestParameter) -> list[str]:
     given = words(value, parameter) if isinstance(value, str) else list(value)
     return [identifier(each, parameter) for each in given]
 
 
-def amount(value: Any, parameter: Parameter) -> Any:
+def amount(value: Any, parameter: RequestParameter) -> Any:
     return to_decimal(value, parameter.name)
 
 
-def whole(value: Any, parameter: Parameter) -> int:
+def whole(value: Any, parameter: RequestParameter) -> int:
     try:
         number = int(value)
     except (TypeError, ValueError) as error:
@@ -34,23 +34,23 @@ def whole(value: Any, parameter: Parameter) -> int:
     return number
 
 
-def wholes(value: Any, parameter: Parameter) -> list[int]:
+def wholes(value: Any, parameter: RequestParameter) -> list[int]:
     return [whole(each, parameter) for each in (parts(value) if isinstance(value, str) else value)]
 
 
-def text(value: Any, _: Parameter) -> str:
+def text(value: Any, _: RequestParameter) -> str:
     return str(value)
 
 
-def same(value: Any, _: Parameter) -> Any:
+def same(value: Any, _: RequestParameter) -> Any:
     return value
 
 
-def words(value: Any, _: Parameter) -> list[str]:
+def words(value: Any, _: RequestParameter) -> list[str]:
     return parts(value) if isinstance(value, str) else [str(each) for each in value]
 
 
-def mapping(value: Any, parameter: Parameter) -> dict[str, str | float]:
+def mapping(value: Any, parameter: RequestParameter) -> dict[str, str | float]:
     """Read `name=value` pairs; a value that is a number becomes one."""
     if isinstance(value, Mapping):
         return dict(value)
@@ -59,7 +59,7 @@ def mapping(value: Any, parameter: Parameter) -> dict[str, str | float]:
     }
 
 
-def columns(value: Any, parameter: Parameter) -> dict[str, list[str]]:
+def columns(value: Any, parameter: RequestParameter) -> dict[str, list[str]]:
     """Read `column=value,value` or lines of `column: value, value`."""
     if isinstance(value, Mapping):
         return {name: list(listed) for name, listed in value.items()}
@@ -68,7 +68,7 @@ def columns(value: Any, parameter: Parameter) -> dict[str, list[str]]:
     return {name: parts(listed) for name, listed in pairs(lines, parameter, sign).items()}
 
 
-def low_high(value: Any, parameter: Parameter) -> dict[str, float] | None:
+def low_high(value: Any, parameter: RequestParameter) -> dict[str, float] | None:
     """Read a range: two numbers."""
     if isinstance(value, Mapping):
         return dict(value)
@@ -78,7 +78,7 @@ def low_high(value: Any, parameter: Parameter) -> dict[str, float] | None:
     return {"low": given[0], "high": given[1]}
 
 
-def numbers(value: Any, parameter: Parameter) -> list[float]:
+def numbers(value: Any, parameter: RequestParameter) -> list[float]:
     """Read numbers separated by commas."""
     try:
         return [float(each) for each in (parts(value) if isinstance(value, str) else value)]
@@ -92,7 +92,7 @@ def parts(value: str) -> list[str]:
     return [part for each in value.split(",") if (part := each.strip())]
 
 
-def pairs(lines: Sequence[str], parameter: Parameter, sign: str) -> dict[str, str]:
+def pairs(lines: Sequence[str], parameter: RequestParameter, sign: str) -> dict[str, str]:
     found = {}
     for line in lines:
         name, there, said = line.partition(sign)
@@ -119,7 +119,7 @@ def _number_or_word(said: str) -> str | float:
         return said
 
 
-READERS: Mapping[str, Callable[[Any, Parameter], Any]] = {
+READERS: Mapping[str, Callable[[Any, RequestParameter], Any]] = {
     "content": identifier,
     "audience": identifier,
     "mandate": identifier,

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import Facts
-from auditor_client.kinds.asking.hooks import Asking, Said
+from auditor_client.kinds.asking.facts import RequestFacts
+from auditor_client.kinds.asking.hooks import AskingHalf, Said
 from auditor_client.kinds.bias_size.result import Corrections
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 
 
-def derive(said: Said, facts: Facts) -> dict[str, Any]:
+def derive(said: Said, facts: RequestFacts) -> dict[str, Any]:
     """Return bins, corrections and slopes of a test: its identifier, its result, or corrections."""
     test = said.get("test")
     if test is None:
@@ -27,7 +27,7 @@ def derive(said: Said, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _corrections(test: Any, facts: Facts) -> Corrections:
+def _corrections(test: Any, facts: RequestFacts) -> Corrections:
     if isinstance(test, Corrections):
         return test
     released = facts.result(test) if isinstance(test, str) else test
@@ -44,4 +44,4 @@ def stand_in(test: Any, groups: Sequence[str]) -> Corrections:
     return Corrections.none(test.bins.edges, groups)
 
 
-ASKING = Asking(derive=derive, stand_in=stand_in)
+ASKING = AskingHalf(derive=derive, stand_in=stand_in)

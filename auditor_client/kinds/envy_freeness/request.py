@@ -3,8 +3,8 @@
 from typing import Any
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import Facts
-from auditor_client.kinds.asking.hooks import Asking, Said
+from auditor_client.kinds.asking.facts import RequestFacts
+from auditor_client.kinds.asking.hooks import AskingHalf, Said
 from auditor_client.transport.decimals import to_decimal
 
 # The share of an audience that is expected to match, to consent and to be within the cap.
@@ -14,7 +14,7 @@ LEAST_POWER = 0.5
 _SIZES = ("targets", "arms", "arms_per_person")
 
 
-def derive(said: Said, facts: Facts) -> dict[str, int]:
+def derive(said: Said, facts: RequestFacts) -> dict[str, int]:
     """Return targets, arms and arms_per_person, as given or as the audience's people allow."""
     given = {name: int(said[name]) for name in _SIZES if name in said}
     if len(given) == len(_SIZES) or not {"audience", "steps"} <= said.keys():
@@ -64,4 +64,4 @@ def _require_power(wanted: Any, chance: float, people: int) -> None:
     )
 
 
-ASKING = Asking(derive=derive)
+ASKING = AskingHalf(derive=derive)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from auditor_client.kinds.asking.hooks import Asking, FirstAudit, Said
+from auditor_client.kinds.asking.hooks import AskingHalf, FirstAudit, Said
 from openapi.kinds.inputs import Input
 from openapi.kinds.log_cdf import KIND as LOG_CDF
 from openapi.kinds.parameters import parameters_of
@@ -51,4 +51,4 @@ def first(said: Said) -> FirstAudit | None:
     return FirstAudit(LOG_CDF.name, asked, then, {"bins": int(quantiles), "quantiles": None})
 
 
-ASKING = Asking(extras=parameters_of(QuantileBins), first=first)
+ASKING = AskingHalf(extras=parameters_of(QuantileBins), first=first)

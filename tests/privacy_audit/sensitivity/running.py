@@ -7,7 +7,7 @@ import numpy as np
 
 from api.kinds.context import AuditContext, in_process_context
 from api.operations.sensitivity import running
-from api.operations.sensitivity.people import World
+from api.operations.sensitivity.people import PeopleWorld
 from api.platforms.interfaces import Platform
 from tests.exploring import Notebook, Recommendations
 
@@ -15,7 +15,7 @@ from tests.exploring import Notebook, Recommendations
 class Tastes(Recommendations):
     """What people get from anybody's recommendations, as policies."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: PeopleWorld) -> None:
         super().__init__(np.empty((0, 0)))
         self.world = world
 
@@ -31,11 +31,11 @@ class Tastes(Recommendations):
         return self.world.people[target].likes[arm] if liked is None else liked[target]
 
 
-def platform_of(world: World) -> Platform:
+def platform_of(world: PeopleWorld) -> Platform:
     """All capabilities, of one small world."""
     return replace(running.platform_of(world), policies=Tastes(world))
 
 
-def context_of(world: World) -> AuditContext:
+def context_of(world: PeopleWorld) -> AuditContext:
     """Return the platform of a world, with the balances of its people."""
     return in_process_context(platform_of(world), balances=world, journal=Notebook())

@@ -17,7 +17,7 @@ from api.operations.sensitivity.compare import (
     prices,
 )
 from api.operations.sensitivity.families import Family, Size
-from api.operations.sensitivity.people import World
+from api.operations.sensitivity.people import PeopleWorld
 from privacy.tables.bounded_table import Reach
 from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.larger import explore
@@ -92,7 +92,9 @@ def is_refused(option: Option) -> bool:
     if sources is not None and option.audience.source not in sources:
         return True
     try:
-        KINDS[option.kind].check(option.request, option.audience.facts, platform_of(World({})))
+        KINDS[option.kind].check(
+            option.request, option.audience.facts, platform_of(PeopleWorld({}))
+        )
     except RefusalError:
         return True
     return False

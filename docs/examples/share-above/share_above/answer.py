@@ -5,8 +5,14 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from auditor_client.charts.count_charts import limits_chart
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
-from auditor_client.kinds.presentation import Figure, Judgement, Summary, Table, Verdict
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
+from auditor_client.kinds.presentation import (
+    Judgement,
+    PresentedChart,
+    PresentedTable,
+    Summary,
+    Verdict,
+)
 from auditor_client.reporting.rounding import listed, percent
 from openapi.resources import Catalogue
 from share_above.auditor_half import ShareAboveResult
@@ -28,7 +34,7 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
             f"The shares differ by {percent(low)} to {percent(high)};"
             f" {percent(judgement.alpha)} are tolerated.",
         ),
-        table=Table(
+        table=PresentedTable(
             f"Shares above {audit.release.threshold:g}, within limits that hold together.",
             ("Group", "Low", "High"),
             tuple((name, percent(a, 1), percent(b, 1)) for name, (a, b) in shares.items()),
@@ -37,15 +43,17 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
     )
 
 
-def illustrate(audit: ShareAboveResult, judgement: Judgement) -> tuple[Figure, ...]:
+def illustrate(audit: ShareAboveResult, judgement: Judgement) -> tuple[PresentedChart, ...]:
     """Return the shares between their limits."""
     shares = intervals(audit, judgement.delta)
     limited = {name: ((low + high) / 2, low, high) for name, (low, high) in shares.items()}
     words = f"Share above {audit.release.threshold:g} of {', '.join(shares)}, with limits."
-    return (Figure(limits_chart(limited, "share above the threshold", words, (0, 1)), words),)
+    return (
+        PresentedChart(limits_chart(limited, "share above the threshold", words, (0, 1)), words),
+    )
 
 
-def forecast(request: ShareAboveRequest, audience: AudienceFacts, _: Catalogue) -> Forecast:
+def forecast(request: ShareAboveRequest, audience: ForecastAudience, _: Catalogue) -> Forecast:
     """Return how wide the interval of the smallest group is going to be."""
     name, people = audience.smallest
     scale = float(2 if audience.fixed_size else 1) * audience.groups_per_person
