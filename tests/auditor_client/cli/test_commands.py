@@ -173,7 +173,7 @@ def test_the_price_shows_both_relations_and_the_advice(service: ScriptedService)
         "epsilon 1.25 (one person more or less), 2.50 (one person changed)",
         "rho 0.53125 (one person more or less), 2.1250 (one person changed)",
         "debit 2.50 epsilon",
-        "error of bins ±3 (95 %)",
+        "error of bins ±3",
         "remaining before 10",
         "remaining after 7.5",
         "such audits it buys 4",
