@@ -15,7 +15,7 @@ from auditor_client.audits.request_builder import RequestBuilder, ServiceFacts
 from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.kinds.asking.running import RunOptions
-from auditor_client.kinds.forecasts import ForecastAudience, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
 from auditor_client.kinds.registry import auditor_kind

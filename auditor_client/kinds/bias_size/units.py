@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from privacy.plans.bias_size import BIAS_UNIT
-
 from auditor_client.kinds.stated_errors import PartUnit
+from privacy.plans.bias_size import BIAS_UNIT
 
 # Units of one row.
 ROW = BIAS_UNIT

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from privacy.plans.envy_freeness import COST_UNIT
-
 from auditor_client.kinds.stated_errors import PartUnit
+from privacy.plans.envy_freeness import COST_UNIT
 
 _UNITS = {
     "counts": PartUnit("people"),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from privacy.plans.outcome_test import MOMENT_UNITS
-
 from auditor_client.kinds.stated_errors import PartUnit
+from privacy.plans.outcome_test import MOMENT_UNITS
 
 # Units of one row.
 ROW = MOMENT_UNITS["count"]
