@@ -238,7 +238,7 @@ def lab_of(host: Host) -> Iterator[Lab]:
         key.write_text(json.dumps(auditor._key.as_dict(private=True)))
         key.chmod(0o600)
         save_profile("default", host.url, auditor.researcher_id, key)
-        content = auditor.contents.add(**{k: v for k, v in SOFTWARE_JOB.items() if k != "image"})
+        content = auditor.contents.upload(**{k: v for k, v in SOFTWARE_JOB.items() if k != "image"})
         people = recruit(SimulatedPlatform.from_seed(1, PEOPLE).world, 1_500, seed=5)
         pa.csv.write_csv(people, host.folder / "people.csv")
         audience = auditor.audiences.upload(people, by="gender", id="email")
@@ -304,7 +304,7 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         export, keys = host.folder / "ledger.jsonl", host.folder / "keys.json"
         entries = [entry.kind for entry in lab.auditor.ledger.entries()]
         assert entries.count("kind-enabled") == 1
+        host.run("auditor", "ledger", "keys", "--out", str(keys))
         host.run("auditor", "ledger", "export", str(export))
-        found = host.run("auditor", "ledger", "verify", str(export))
+        found = host.run("auditor", "ledger", "verify", str(export), "--keys", str(keys))
         assert "bounds were taken as the package states them" in found
-        assert keys is not None

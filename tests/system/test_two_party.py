@@ -370,7 +370,7 @@ def test_groups_of_few_people_are_refused_before_they_are_paid(
     auditor = auditor_at(service)
     before = auditor.budget().mandates[0].remaining
     with refuses(InputError, "few-people", 10):
-        auditor.audits.run_two_party(
+        auditor.audits.two_party(
             metrics.histogram(job(auditor), EDGES),
             one(auditor, biased_world, stranger=False),
             regulator_key=regulator_jwk(service),
