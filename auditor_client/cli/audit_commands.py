@@ -83,7 +83,7 @@ class _Asked:
 
     kind: AuditorKind
     said: Mapping[str, Any]
-    judgement: Mapping[str, float]
+    judgement: Mapping[str, Any]
 
 
 def run_kind(asked: _Asked, payment: Payment) -> None:
@@ -110,7 +110,7 @@ def _with_edges(said: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def keep_and_show(result: Result[Any], payment: Payment, judgement: Mapping[str, float]) -> None:
+def keep_and_show(result: Result[Any], payment: Payment, judgement: Mapping[str, Any]) -> None:
     """Save receipt and report while connected: the receipt takes the ledger's proof along."""
     if payment.receipt:
         result.save_receipt(payment.receipt)

@@ -203,7 +203,7 @@ def _expected_region(
         above = np.clip(np.round(people * shares + sign * errors), 0, people)
         counts = np.diff(np.maximum.accumulate(above))[::-1]
         groups.append(_scores("", (*(int(c) for c in counts), 0), people, epsilon))
-    return region(*groups, BAND * false_alarm / 2)
+    return region(groups[0], groups[1], BAND * false_alarm / 2)
 
 
 def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> GroupScores:

@@ -80,7 +80,7 @@ def test_match_counts_are_near_the_truth(
 ) -> None:
     auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
-    found = auditor.audits.match_count(audience_of(auditor, platform), 2)
+    found = auditor.audits.match_count(audience_of(auditor, platform), epsilon=2)
     assert found.counts.keys() == truth.keys() == {"woman", "man"}
     # Two counts, noise of scale 1/2: one of them is off by 10 with probability 2 exp(-20) < 1e-8.
     assert all(abs(found.counts[name] - truth[name]) < 10 for name in truth)
@@ -187,7 +187,7 @@ def test_a_kind_must_be_allowed_by_name(deployment: Deployment, kind: AuditKind)
     contents = [upload(auditor), upload(auditor, title="Nurse")]
     asking = auditor.audits.requests
     requests: dict[str, AuditRequest] = {
-        "score-cdf": asking.cdf(contents[0], audience, bins=4),
+        "score-cdf": asking.score_cdf(contents[0], audience, bins=4),
         "match-count": asking.match_count(audience),
         "most-skewed": asking.most_skewed(contents, audience, bins=4),
     }
@@ -206,7 +206,7 @@ def test_audits_are_priced_together_and_nothing_is_spent(deployment: Deployment)
         [
             asking.score_histogram(content, audience, bins=4, epsilon=1),
             asking.match_count(audience, epsilon="0.5"),
-            asking.cdf(content, audience, bins=4, epsilon=1),
+            asking.score_cdf(content, audience, bins=4, epsilon=1),
         ]
     )
     assert [quote.price.debit for quote in batch.quotes] == [2, 1, 2]

@@ -55,7 +55,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(project: Path, target: Path) -> None:
     options = ["--offline", "--no-deps", "--no-build-isolation", "--target", str(target)]
     python = ["--python", sys.executable]
-    command = [BIN / "uv", "pip", "install", "--no-cache", *python, *options, project]
+    uv = [str(BIN / "uv"), "pip", "install", "--no-cache"]
+    command = [*uv, *python, *options, str(project)]
     subprocess.run(command, check=True, capture_output=True)
 
 
@@ -124,7 +125,8 @@ def served(host: Host) -> Iterator[Path]:
     """Serve the platform; yield the file of its log."""
     log = host.folder / "log"
     port = host.url.rpartition(":")[2]
-    command = [BIN / "platform-auditor", "serve", "--config", host.settings, "--port", port]
+    serve = [str(BIN / "platform-auditor"), "serve"]
+    command = [*serve, "--config", str(host.settings), "--port", port]
     with log.open("w") as err:
         running = subprocess.Popen(command, env=host.environment, stderr=err, stdout=err)
         try:

@@ -27,7 +27,7 @@ def coupled(seed: int) -> Iterator[None]:
     """Draw every secret of a reduction from the seed, the same way in neighbouring worlds."""
     word = (seed + 1) * 0x9E3779B97F4A7C15
     drawn = secrets.randbits
-    secrets.randbits = lambda bits: word % 2**bits
+    secrets.randbits = lambda k: word % 2**k
     try:
         yield
     finally:

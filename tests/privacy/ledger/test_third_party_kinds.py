@@ -6,8 +6,9 @@ import pytest
 
 from privacy.errors import InvalidLedgerError
 from privacy.ledger.verify import verify
-from tests.ledgers import Ledger, Maker, digest, trust
-from tests.privacy.ledger.test_parts import HISTOGRAM, last_is_wrong, whole, write
+from privacy.receipts import digest
+from tests.ledgers import HISTOGRAM, Ledger, Maker, trust
+from tests.privacy.ledger.test_parts import last_is_wrong, whole, write
 
 KIND = "exposure"
 FOREIGN = HISTOGRAM | {"kind": KIND}
