@@ -258,7 +258,7 @@ def test_a_plan_says_what_is_wrong_with_a_question() -> None:
 
 
 def test_a_report_is_made_offline(tmp_path: Path) -> None:
-    receipt = finished({"g0": [250, 250, 0], "g1": [252, 248, 0]}).save_receipt(tmp_path / "r.json")
+    receipt = finished({"g0": [430, 70, 0], "g1": [428, 72, 0]}).save_receipt(tmp_path / "r.json")
     out = tmp_path / "report.html"
     done = run(app, ["report", str(receipt), "--out", str(out), "--json"])
     assert json.loads(done.stdout)["verdict"] == "fair"
