@@ -29,11 +29,12 @@ def test_the_documented_study_is_one() -> None:
     [text] = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     study = parse_study(text.encode())
     assert len(study.files()) == 4
-    assert study.delta_each == study.delta / 4
+    assert study.delta_each == study.delta / 6
 
 
 def test_every_key_is_documented() -> None:
     words = PAGE.read_text(encoding="utf-8")
     parts: list[type[BaseModel]] = PARTS
-    keys = {key for part in parts for key in part.model_fields}
+    # Canaries have a page of their own.
+    keys = {key for part in parts for key in part.model_fields} - {"canaries"}
     assert [key for key in sorted(keys) if f"{key}:" not in words] == []
