@@ -73,7 +73,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     @property
     def requests(self) -> RequestBuilder:
-        """What `submit` and `price_all` take, of every kind."""
+        """Builders of the requests of every kind, for `submit` and `price_all`."""
         return RequestBuilder(self._transport)
 
     def run(
@@ -111,7 +111,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> ScoreCdfResult:
-        """How many people of each group score up to each edge, by a tree of noisy counts."""
+        """Count the people of each group who score up to each edge, with a tree of noisy counts."""
         request = self.requests.cdf(
             content, audience, bins=bins, epsilon=epsilon, context=context, mandate_id=mandate_id
         )
@@ -125,7 +125,9 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> MatchCountResult:
-        """How many people of each group the platform found, with noise of scale 1 / epsilon."""
+        """Count the people of each group whom the platform found, with noise of scale 1 /
+        epsilon.
+        """
         request = self.requests.match_count(audience, epsilon, mandate_id=mandate_id)
         return self._run(request, MatchCountResult, running)
 
@@ -167,7 +169,7 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> BalanceHistogramResult:
-        """How many people of each group have borne which share of the lifetime cap, with noise.
+        """Count the people of each group by their spent share of the lifetime cap, with noise.
 
         `bins` is a number of equal bins from 0 to 1, or edges within them. For oversight: a
         mandate must name the kind.
@@ -180,15 +182,15 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
     def price(
         self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
     ) -> Quote:
-        """What such an audit would cost, how large its error would be; asking spends nothing."""
+        """Return the price and the expected error of such an audit; this spends nothing."""
         return self.quote(self.request(content, audience, **options))
 
     def quote(self, request: AuditRequest) -> Quote:
-        """What an audit of any kind would cost; asking spends nothing."""
+        """Return the price of an audit of any kind; this spends nothing."""
         return self._transport.post(f"{PATH}/price", request, Quote, retry_idempotently=True)
 
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
-        """What several audits would cost together, paid in this order; asking spends nothing.
+        """Return the price of several audits, paid in this order; this spends nothing.
 
         Requests of every kind are made by `request` and by `requests`.
         """
@@ -232,11 +234,14 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         return self._finished(audit, KINDS[audit.kind])
 
     def state(self, audit_id: str) -> Audit:
-        """How far an audit is."""
+        """Return the current state of an audit."""
         return self._transport.get(f"{PATH}/{audit_id}", Audit)
 
     def proof(self, audit_id: str, *, patience: float = 60) -> InclusionProof | None:
-        """That a release is in the ledger; None if no signed head covers it for so many seconds."""
+        """Return the proof that a release is in the ledger.
+
+        Return None if no signed checkpoint covers it within `patience` seconds.
+        """
         until = time.monotonic() + patience
         while True:
             try:

@@ -37,7 +37,7 @@ BALANCE_BINS = 10
 
 
 class RequestBuilder(LogRequests, EnvyRequests, TwoPartyRequests):
-    """What can be submitted, or priced together by `price_all`."""
+    """The requests that can be submitted, or priced together by `price_all`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
