@@ -72,7 +72,7 @@ class Auditor(LedgerConnection):
         return self._transport.get("/v1/budget", Budget)
 
     def burn_down(self) -> list[BurnDown]:
-        """What was spent of each mandate over time, from the ledger; newest mandate first."""
+        """Return each mandate's spending over time, from the ledger; newest mandate first."""
         entries = [*self.ledger.entries("charge"), *self.ledger.entries("refund")]
         now = datetime.now(UTC)
         return [burn_down(mandate, entries, now) for mandate in self.budget().mandates]
@@ -93,5 +93,5 @@ class Auditor(LedgerConnection):
         return burn_down_chart(paying, like.price.debit)
 
     def catalogue(self) -> Catalogue:
-        """What the platform offers; anyone may see it."""
+        """Return the platform's public catalogue."""
         return self._public.get("/v1/catalogue", Catalogue)

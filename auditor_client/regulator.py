@@ -94,7 +94,7 @@ class Researchers:
 
 
 class Mandates:
-    """What was granted to whom."""
+    """Mandates and the auditors that hold them."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -116,15 +116,15 @@ class Mandates:
         kinds: Sequence[AuditKind] = ("score-histogram",),
         researcher_ids: Sequence[str] | None = None,
     ) -> Mandate:
-        """Grant a mandate, from now on unless told.
+        """Grant a mandate (default: valid from now on).
 
-        The limit is in epsilon, or in rho where Gaussian noise is to be paid for, and bounds the
-        sum of change-one prices. `delta` says at which delta a limit in rho is to be shown as an
-        epsilon. With `renewal` the limit holds per so many days: in every stretch of that length
-        (`("rolling", 30)`), or in each period from `valid_from` on (`("fixed", 30)`: a stretch
-        across two periods may hold twice the limit). Such a mandate needs a `lifetime_limit`, which
-        never comes back. `researcher_ids` are those who may spend it, else all of the auditor.
-        `exploration_limit` is how much reward people may lose in audits of envy, over its life.
+        The limit is in epsilon, or in rho where audits use Gaussian noise, and bounds the sum of
+        change-one prices. `delta` says at which delta a limit in rho is shown as an epsilon. With
+        `renewal` the limit holds per number of days: in every span of that length (`("rolling",
+        30)`), or in each period from `valid_from` on (`("fixed", 30)`: a span across two periods
+        may hold twice the limit). Such a mandate needs a `lifetime_limit`, which is never renewed.
+        `researcher_ids` are those who may spend it (default: all of the auditor).
+        `exploration_limit` is the reward that people may lose in audits of envy, over its life.
         `opened_share` is the share of two-party runs that you open before they are delivered.
         """
         body = validate(
@@ -154,7 +154,7 @@ class Mandates:
         return self._turn("resumptions", "resumption", mandate_id, reason)
 
     def terminate(self, mandate_id: str, reason: str) -> Mandate:
-        """End it for good; audits that were not begun are cancelled and refunded."""
+        """Terminate a mandate. Audits that were not begun are cancelled and refunded."""
         return self._turn("terminations", "termination", mandate_id, reason)
 
     def change(
@@ -234,7 +234,9 @@ class Regulator(LedgerConnection):
 
     @property
     def insight(self) -> Insight:
-        """Who has what, what was refused and why, what is unusual; and tables to take away."""
+        """The regulator's overview: mandates, refusals and unusual events, with tables to
+        export.
+        """
         return Insight(self._transport)
 
     def report(self, path: str | Path, *, quarter: str, auditor_id: str | None = None) -> Path:
@@ -249,7 +251,7 @@ class Regulator(LedgerConnection):
     def charges(
         self, *, auditor_id: str | None = None, audience_id: str | None = None
     ) -> list[Charge]:
-        """Who paid what for which audit on which audience."""
+        """Return the charges, with auditor, audit and audience."""
         return list(
             self._transport.items(
                 f"{PATH}/charges", Charge, auditor_id=auditor_id, audience_id=audience_id

@@ -47,12 +47,12 @@ class NamedAudience:
 
     @property
     def participation_code(self) -> str | None:
-        """What participants confirm on the platform, if only those who do are to be scored."""
+        """The code that participants confirm on the platform; None if nobody has to confirm."""
         return self.wire.participation_code
 
     @property
     def members(self) -> dict[str, int]:
-        """How many were uploaded (or drawn) per group; how many matched is private."""
+        """The number of people uploaded (or drawn) per group. The number matched is private."""
         return {name_of(self.names, group.label): group.members for group in self.wire.groups}
 
 
@@ -161,14 +161,14 @@ class Audiences:
         rows: int | None = None,
         resume: str | None = None,
     ) -> "WeightedAudience":
-        """Declare people whom the platform is not shown, for one two-party audit.
+        """Declare people for one two-party audit without showing them to the platform.
 
-        Nothing is uploaded. A run finds which of the platform's people are among them. Whoever is
-        not on the platform stays hidden from it. A person whom several rows name counts in the
-        first of them. `rows` is the number that the platform is told (default: the number of people
-        named); the others are random tokens without a weight. The order of rows is random. Keep
-        what comes back: a run needs it. `resume` makes it again for the same people, declared
-        before as this audience on this machine, in another order.
+        Nothing is uploaded. A run finds which of the platform's people are among them. People
+        who are not on the platform stay hidden from it. A person named in several rows counts in
+        the first of them. `rows` is the number that the platform sees (default: the number of
+        people named); the remaining rows are random tokens without a weight. The order of rows is
+        random. Keep the returned value: a run needs it. `resume` makes it again, in another order,
+        for the same people, declared before as this audience on this machine.
         """
         from auditor_client.audiences.weighted import WeightedAudience, hidden_rows, read_weighted
 
@@ -205,7 +205,7 @@ class Audiences:
         return audience
 
     def seal(self, audience_id: str) -> NamedAudience:
-        """Close an uploaded audience for good, and hold the service to what was uploaded."""
+        """Seal an uploaded audience, and check that the service commits to what was uploaded."""
         record = load_record(audience_id)
         if record is None or record.commitment is None:
             raise InputError(f"{audience_id} was not uploaded from this machine.")

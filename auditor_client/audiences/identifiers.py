@@ -25,7 +25,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 
 def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
-    """What a column holds: as chosen, else by its name."""
+    """Return the kind of a column's values: as chosen, else by the column's name."""
     name = chosen or column.strip().lower().replace("-", "").replace(" ", "_")
     aliases = {"mail": "email", "e_mail": "email", "telephone": "phone", "user_name": "username"}
     kind = aliases.get(name, name)

@@ -53,13 +53,13 @@ def pieces(members: pa.Array, rows: int) -> list[pa.Array]:
 
 
 def cut(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
-    """The parts of one group, in order, of so many rows each but the last."""
+    """Yield the parts of one group in order; each but the last has `rows` rows."""
     for number, piece in enumerate(pieces(members, rows)):
         yield PartBody(number, len(piece), _stream(kind, piece))
 
 
 def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[pa.Array]]) -> str:
-    """What the service must answer when it seals these groups, given in parts by label."""
+    """Return the service's expected answer when it seals these groups, given in parts by label."""
     digests = {
         label: group_digest(part_digest(tokens_of(kind, part)) for part in parts)
         for label, parts in groups.items()

@@ -24,7 +24,7 @@ Columns = str | Sequence[str]
 
 @dataclass(frozen=True)
 class GroupMembers:
-    """Who is in each group, by name, and what was left out on the way. It stays on this machine."""
+    """The members of each group by name, and the rows left out. They stay on this machine."""
 
     kind: IdentifierKind
     groups: dict[str, pa.Array]
@@ -37,7 +37,7 @@ class GroupMembers:
         return sum(len(members) for members in self.groups.values())
 
     def notes(self) -> list[str]:
-        """What was left out, in words."""
+        """Return sentences about the rows that were left out."""
         counts = {
             "had no identifier and were dropped": self.without_identifier,
             "had no group and were dropped": self.without_group,
@@ -126,7 +126,10 @@ def _absent(value: object) -> bool:
 def tokens_of(
     values: list[object], rows: NDArray[np.int64], kind: ColumnKind, country: str | None
 ) -> list[str | bytes | None]:
-    """What is sent for each value, None where there is none. `rows` are for the message."""
+    """Return the token to send for each value, None for a missing one.
+
+    `rows` are for the error text.
+    """
     normalise = normaliser(kind, country)
     tokens: list[str | bytes | None] = []
     try:

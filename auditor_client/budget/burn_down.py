@@ -1,7 +1,7 @@
-"""What was spent of each mandate over time, and what remained, from the auditor's own entries.
+"""Spending and remaining budget of each mandate over time, from the auditor's own entries.
 
-The ledger says when each charge was made and when it was given back; the mandate says how its limit
-comes back. Together they give what could be spent at every moment, as the service computes it.
+The ledger has the times of charges and refunds; the mandate has the rule of renewal. Together they
+give the budget available at every moment, as the service computes it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from openapi.resources import Entry, Mandate
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """From this instant on so much was spent since the mandate began, and so much remained."""
+    """The total spent since the mandate began, and the rest, from this instant on."""
 
     at: datetime
     spent: Decimal
@@ -34,7 +34,9 @@ class BurnDown:
         return self.moments[-1].remaining
 
     def buys(self, debit: Decimal | None = None) -> int | None:
-        """How many more audits at this price, or like the latest; None if there was none."""
+        """Return the number of further audits at this price (default: the latest); None without
+        one.
+        """
         price = self.latest if debit is None else debit
         return None if not price else int(max(self.remaining, Decimal(0)) // price)
 

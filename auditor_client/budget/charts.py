@@ -26,7 +26,7 @@ def burn_down_chart(found: Sequence[BurnDown], debit: Decimal | None = None) -> 
 
 
 def words(found: BurnDown, debit: Decimal | None = None) -> str:
-    """What the panel shows, in a sentence."""
+    """Return a sentence that describes the panel."""
     mandate, last = found.mandate, found.moments[-1]
     start = (
         f"Mandate “{mandate.purpose}”: {_plain(last.spent)} {mandate.currency} spent since"

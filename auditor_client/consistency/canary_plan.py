@@ -162,7 +162,7 @@ def _for_people(
     level = (1 - BAND) * false_alarm / 2
 
     def suffices(number: int) -> bool:
-        # So many or more of the served group are shown it with the wanted power.
+        # With the wanted power, at least this many of the served group are shown it.
         least = int(stats.binom.ppf(1 - power, number, rate))
         typical = round(number * rate * (1 - excluded))
         return CanaryTest(allowed, number, number).rejects(least, typical, level)

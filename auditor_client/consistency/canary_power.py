@@ -1,4 +1,4 @@
-"""How often a canary finds a platform that treats audits specially, by seeded simulation.
+"""The power of a canary to find a platform that treats audits specially, by seeded simulation.
 
 The platform simulated has two groups whose scores spread evenly over all bins. Where it recognises
 an audit it moves a share of one group from the upper half of the bins to the lower, or hides that

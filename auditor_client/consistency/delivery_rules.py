@@ -75,7 +75,10 @@ class DeliveryRegion:
 
     @property
     def lowest_rate(self) -> float:
-        """Of lower delivery rates, all may have gone to one group by a rule of scores."""
+        """The lowest delivery rate that can be checked.
+
+        At a lower rate, a rule of scores may send all deliveries to one group.
+        """
         return float(self.more[0])
 
 

@@ -54,7 +54,7 @@ class Consistency:
         start = {
             "consistent": "Consistent: nothing shows that these releases are not of one model."
             " That is no proof that they are: see `canary_power` for what could have been seen.",
-            "irreconcilable": "Irreconcilable: releases of one model do not differ so much"
+            "irreconcilable": "Irreconcilable: releases of one model do not differ this much"
             f" (p = {self.p_value:.2g}), most in {self.worst}. {alarm}",
             "too alike": "Too alike: the noise of independent releases does not agree so well"
             f" (p = {self.p_value:.2g}). {alarm}",

@@ -34,7 +34,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SameCounts:
-    """P-values: that they differ so much, that they differ so little; and the cell most off."""
+    """P-values for too large and for too small differences, and the cell with the largest
+    difference.
+    """
 
     differ: float
     alike: float

@@ -107,7 +107,7 @@ def _study(host: dict[str, Any], folder: Path) -> str:
 
 
 def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
-    """What a regulator does first: register the researcher's public key and grant a mandate."""
+    """Register the researcher's public key and grant a mandate, as a regulator does first."""
     profile = _profile(host, "researcher")
     key = folder / "researcher.jwk"
     jwk = new_key(key)
@@ -146,7 +146,7 @@ def _result(audit: ScoreHistogramResult, folder: Path, truth: float) -> str:
 
 
 def _inspect(host: dict[str, Any], folder: Path) -> None:
-    """What a regulator does at any time: export the ledger and check it, trusting nobody."""
+    """Export the ledger and check it without trust in anybody, as a regulator may at any time."""
     profile = _profile(host, "regulator")
     save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
     own = public_jwk(load_key(host["regulator_key"]))
@@ -194,7 +194,7 @@ def _apply(host: dict[str, Any], folder: Path) -> None:
 
 
 def _show_console(host: dict[str, Any]) -> None:
-    """Where the console is, and a link that lets each of the demo's people in, once."""
+    """Print the console's address, and a one-time link for each person of the demo."""
     console.print(f"         console at {host['url']}/console; each link works once, for 10 min:")
     for persona in ("researcher", "regulator", "operator"):
         profile = _profile(host, persona)

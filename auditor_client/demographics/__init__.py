@@ -1,4 +1,4 @@
-"""Who belongs to which group, as probabilities: BISG, self-reports, and what protects them.
+"""Probabilities of group membership: BISG, self-reports, and their protection.
 
     from auditor_client.demographics import bisg
 

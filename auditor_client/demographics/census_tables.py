@@ -25,7 +25,7 @@ _REST = "ALL OTHER NAMES"
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What BISG is computed from.
+    """The census tables from which BISG is computed.
 
     `by_surname[s, r]` is P(r | surname s), `by_area[z, r]` is P(area z | r). `rare` is P(r | a
     surname that the table leaves out), `overall` is P(r) of everybody.

@@ -2,8 +2,8 @@
 
 Fresh randomness in every run would compose: an adversary who sees many runs averages it away. A
 stored table of draws would be what the paper refuses to keep (§1.2, principle 4). So a draw is a
-keyed hash of who it is for: BLAKE2b with the secret as its key is a pseudorandom function
-[RFC 7693], and whoever does not hold the secret sees independent uniform numbers.
+keyed hash of the person's identifier. BLAKE2b with the secret as its key is a pseudorandom
+function [RFC 7693]: without the secret, the draws look like independent uniform numbers.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What people said of themselves, blurred once per person, and what may be computed from it.
+"""Self-reported labels, blurred once per person, and the statistics that may use them.
 
 Unit: one person's label. Guarantee: with the secret unknown, what is `reported` is epsilon-locally
 differentially private for each label a person ever gave; whether somebody answered is not hidden.

@@ -72,7 +72,7 @@ def checked_by(found: Probabilities, known: Sequence[str | None]) -> Calibration
 
 
 def sources(surnames: Any, zctas: Any, tables: Tables | None = None) -> dict[str, int]:
-    """How many answers rest on what: read it before you trust an average of them."""
+    """Count the answers by their source. Read the counts before you trust an average."""
     codes = _answered(surnames, zctas, tables or census_2010())[1]
     counts = np.bincount(codes, minlength=len(SOURCES))
     return dict(zip(SOURCES, counts.tolist(), strict=True))
@@ -179,6 +179,6 @@ def _five_digits(area: object) -> str:
 
 
 def _found(keys: list[str], among: pa.Array) -> NDArray[np.intp]:
-    """Where each key is, -1 where it is not."""
+    """Return the index of each key, -1 where it is missing."""
     places = pc.index_in(pa.array(keys, pa.string()), value_set=among)
     return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)

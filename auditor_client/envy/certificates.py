@@ -10,7 +10,8 @@ Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
 
 @dataclass(frozen=True)
 class EnvyCertificate:
-    """What was found of so many targets: noisy numbers in envy, and certified without.
+    """The result for all targets: noisy numbers of those in envy and of those without a
+    certificate.
 
     `certified` and `somebody_envies` may hold at once: few people envy by more than `tolerance`,
     and somebody is among them, or envies by less. One can be wrong only where the other is right,
@@ -53,13 +54,15 @@ class EnvyCertificate:
 
     @property
     def people_at_most(self) -> int:
-        """Of an audit of everybody: at most so many envy, with 1 - delta."""
+        """Return the upper limit of the number of envious people, in an audit of everybody."""
         rule = self.rule
         return rule.people_at_most(self.uncertified) if isinstance(rule, EverybodyRule) else 0
 
     @property
     def envious_at_least(self) -> int:
-        """At least so many targets prefer somebody else's recommendations, with 1 - delta."""
+        """Return the lower limit of the number of targets who prefer another person's
+        recommendations.
+        """
         return self.rule.envious_at_least(self.envious)
 
     def explain(self) -> str:
@@ -92,7 +95,7 @@ class EnvyCertificate:
         return f"{lead} What is shown is that {self._what(self._limit(seen=True))}"
 
     def _limit(self, *, seen: bool = False) -> str:
-        """How many at most: as was asked for, or as the counts have it."""
+        """Return the upper limit as text: the one asked for, or the one that the counts give."""
         rule = self.rule
         if isinstance(rule, SampleRule):
             return f"at most {_up(self.share_at_most if seen else rule.lam)} of people"

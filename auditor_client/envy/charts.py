@@ -48,8 +48,9 @@ def tube_chart(frame: Any) -> Chart:
     )
     panel = alt.Facet("panel:N", title=None, header=header, sort=panels)
     words = (
-        f"Limits of the mean reward of {len(panels)} arms, each beside one's own recommendations"
-        " (dashed, grey), as steps go by. Envy shows where a tube rises above the grey one."
+        f"Limits of the mean reward of {len(panels)} arms, each compared with one's own"
+        " recommendations (dashed, grey), as steps go by. Envy shows where a tube rises above the"
+        " grey one."
     )
     layers = (band + line).properties(width=WIDTH / 3.5, height=120)
     return finish(layers.facet(facet=panel, columns=3), words)

@@ -26,7 +26,7 @@ _HALVINGS = 50
 
 @dataclass(frozen=True)
 class DecisionRule(ABC):
-    """So many targets of so many arms, each audited at `level`, and noise on the two counts.
+    """A rule for `targets` with `arms` each, audited at `level`, with noise on the two counts.
 
     `uncertified_noise` and `envy_noise` are laws, or rates of discrete Laplace noise.
     """
@@ -42,7 +42,7 @@ class DecisionRule(ABC):
         between(self.delta, "delta", 0.5)
         if self.targets < 1 or self.arms < 1:
             raise InputError(
-                "Envy needs at least one target and one arm beside its own.",
+                "Envy needs at least one target and one arm in addition to the target's own.",
                 case="few-targets-or-arms",
             )
         if not self.left > 0:
@@ -55,11 +55,13 @@ class DecisionRule(ABC):
     @property
     @abstractmethod
     def left(self) -> float:
-        """What of delta is left for the draw of targets and the noise of a certificate."""
+        """Return the part of delta left for the draw of targets and the noise of a certificate."""
 
     @abstractmethod
     def wrong_up_to(self, count: int) -> float:
-        """How likely a noisy number of uncertified is at most `count` though the claim is false."""
+        """Return the probability of at most `count` noisy uncertified targets if the claim is
+        false.
+        """
 
     @property
     def certify_up_to(self) -> int:
@@ -78,11 +80,13 @@ class DecisionRule(ABC):
         return sum_quantile(((1, self.envy_noise, 1),), self._left_for_envy)
 
     def envious_at_least(self, count: int) -> int:
-        """So many targets surely envy somebody, from the noisy number of those in envy."""
+        """Return a lower limit of the number of envious targets, given their noisy count."""
         return min(max(count - self.envy_from + 1, 0), self.targets)
 
     def chance(self, uncertified: float = 0.0) -> float:
-        """How likely the certificate is, if each target stays uncertified with this chance."""
+        """Return the certificate's probability if each target stays uncertified with
+        `uncertified`.
+        """
         masses = _binomial(self.targets, uncertified)
         beyond = self.certify_up_to + 1 - np.arange(self.targets + 1)
         return float(1 - masses @ distribution(self.uncertified_noise).tail(beyond))
@@ -114,8 +118,10 @@ class SampleRule(DecisionRule):
 
     @property
     def _unshown(self) -> float:
-        """How likely an envious target has no more arms to envy than may withdraw: (1-γ)^K where
-        none may, and below the level of a target in any case that a service allows.
+        """Return the probability that withdrawals may remove every arm that a target envies.
+
+        It is (1-γ)^K where no arm may withdraw, and below the level of a target in any case that a
+        service allows.
         """
         up_to = np.cumsum(_binomial(self.arms, self.gamma))
         return float(max(up_to[0], *up_to[up_to <= self.level], 0.0))
@@ -156,7 +162,7 @@ class EverybodyRule(DecisionRule):
         return float(distribution(self.uncertified_noise).tail(np.array([1 - count]))[0])
 
     def people_at_most(self, uncertified: int) -> int:
-        """At most so many people envy somebody by more than ε, with probability 1 - delta."""
+        """Return the upper limit, at 1 - delta, of the people who envy somebody by more than ε."""
         beyond = sum_quantile(((1, self.uncertified_noise, 1),), self.left)
         return min(max(uncertified + beyond - 1, 0), self.targets)
 

@@ -25,7 +25,7 @@ _WORTH_IT = 1.1
 
 @dataclass(frozen=True)
 class CertificateGoal:
-    """What a certificate is to show, at which price and how surely."""
+    """The claim that a certificate should support, its price and its probability."""
 
     epsilon: float = 1.0
     sampled: bool = False
@@ -40,7 +40,7 @@ class CertificateGoal:
             raise InputError(f"epsilon must be greater than 0, not {self.epsilon:g}.")
 
     def rule(self, targets: int, each: int) -> SampleRule:
-        """Return the rule for so many targets, with the noise of their lots."""
+        """Return the rule for these targets, with the noise for their lots."""
         rate = noise_rate(self.epsilon, each, sampled=self.sampled)
         return sample_rule(targets, delta=self.delta, gamma=self.gamma, lam=self.lam, noise=rate)
 
@@ -83,7 +83,7 @@ class EnvyDesign:
 def design(
     wanted: CertificateGoal, *, people: int | None = None, arms_per_person: int | None = None
 ) -> EnvyDesign:
-    """Return the design for so many people, or the one that needs few of them (default)."""
+    """Return the design for this number of people (default: a design that needs few)."""
     choices = PER_PERSON if arms_per_person is None else (arms_per_person,)
     if people is None:
         return _with_few_people(wanted, choices)

@@ -22,7 +22,7 @@ STRIDE = 0.02
 
 @dataclass(frozen=True)
 class EnvyForecast:
-    """Of each target: how it would end, after how many steps, at which loss of reward."""
+    """The forecast for each target: its end, its number of steps and its loss of reward."""
 
     verdicts: NDArray[np.str_]
     steps: Floats
@@ -99,7 +99,7 @@ class ForecastPath(ABC):
 
     @abstractmethod
     def _spread(self, stride: int) -> Floats:
-        """How so many pulls are shared among active arms."""
+        """Return the shares of the active arms in this number of pulls."""
 
     @abstractmethod
     def _dropped(self) -> Bools:

@@ -13,7 +13,7 @@ from auditor_client.stats.noise_distributions import Floats
 
 # Of delta: for verdicts, and for constraint (3).
 _VERDICT, _SAFE = 3 / 4, 1 / 4
-# ln of what mixtures of bets cost beside the best of them, by how they did in simulations.
+# ln of the cost of mixtures of bets compared with the best bet, measured in simulations.
 _DROP_PRICE, _ENVY_PRICE, _SAFE_PRICE = 2.3, 3.0, 2.3
 # Variances are taken for no less.
 _LEAST, _HALVINGS = 1e-3, 26

@@ -1,7 +1,7 @@
-"""How long an audit of envy would take if every reward were its mean: a forecast, not a promise.
+"""Forecasts of the length of an envy audit, as if every reward were its mean. They are no promise.
 
-Luck makes single runs shorter or longer; docs/explanation/envy.md has averages of simulated runs
-beside it. Rewards are taken for 0 or 1, which vary most.
+Single runs are shorter or longer by chance. docs/explanation/envy.md compares the forecasts with
+averages of simulated runs. Rewards are taken for 0 or 1, which vary most.
 """
 
 import numpy as np

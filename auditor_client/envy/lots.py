@@ -46,7 +46,7 @@ def people_needed(targets: int, arms: int, arms_per_person: int, share: float = 
 
 
 def arms_per_person_for(people: int, targets: int, arms: int, share: float = FEW_UNFILLED) -> int:
-    """Return the least r with which so many people fill the lots of these targets and arms."""
+    """Return the least r with which `people` fill the lots of these targets and arms."""
     for each in range(1, min(targets, MOST_PER_PERSON) + 1):
         if unfilled(people, targets, arms, each) <= share:
             return each

@@ -25,11 +25,11 @@ ROOM = 2.0
 
 @dataclass(frozen=True)
 class EnvyPlan:
-    """Whom an audit needs, for how long, at which loss and noise, and what it is likely to say.
+    """The people, steps, loss and noise that an audit needs, and its likely result.
 
-    `steps` and `cost` are to be expected of each target, `ceiling` is the most steps to allow.
-    `without_noise` is how many targets would do if counts were exact; `means` are those that the
-    forecast is for, one's own first.
+    `steps` and `cost` are the expected ones of each target; `ceiling` is the largest number of
+    steps to allow. `without_noise` is the number of targets that exact counts would need. `means`
+    are the mean rewards of the forecast, one's own first.
     """
 
     design: EnvyDesign

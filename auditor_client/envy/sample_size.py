@@ -1,4 +1,4 @@
-"""How many targets and arms a certificate needs once its counts are noisy, and what noise costs.
+"""The targets and arms that a certificate with noisy counts needs, and the cost of noise.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2 (a third of delta for each way to
     err; here the bandits and the arms get a third each, targets and noise together the last).
@@ -30,7 +30,7 @@ def sample_rule(
     lam: float = 0.1,
     noise: AnyNoise = math.inf,
 ) -> SampleRule:
-    """Return the rule for so many targets; arms and level as Algorithm 2 has them."""
+    """Return the rule for these targets, with arms and level as in Algorithm 2."""
     for value, name, high in ((delta, "delta", 0.5), (gamma, "gamma", 1), (lam, "lam", 1)):
         between(value, name, high)
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉, OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, lines 3 and 4]

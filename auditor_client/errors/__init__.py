@@ -95,7 +95,7 @@ class ContractError(AuditorError):
 
 
 class TrustError(AuditorError):
-    """What the service says does not fit what was sent or signed. Keep everything and ask."""
+    """An answer that contradicts what was sent or signed. Keep all files and ask the operator."""
 
 
 class CommitmentError(TrustError):
@@ -272,7 +272,7 @@ class BudgetExhaustedError(ExhaustedError):
 
 
 class ExplorationExhaustedError(ExhaustedError):
-    """The mandate does not allow people to lose so much reward: alpha · steps · targets."""
+    """The audit could cost people more reward than the mandate allows: alpha · steps · targets."""
 
     advice = "Allow fewer steps, or a smaller alpha."
 
@@ -290,7 +290,7 @@ class RateLimitedError(ProblemError):
 
 
 class QueueFullError(RateLimitedError):
-    """So many audits wait that no more is taken; nothing was charged."""
+    """The queue of audits is full; nothing was charged."""
 
 
 class MatchingQuotaError(RateLimitedError):

@@ -1,8 +1,8 @@
-"""What the paper assumes of an audit, checked afterwards and said in words.
+"""Checks, after an audit, of the assumptions that the paper makes, with sentences for reports.
 
 "The auditor may verify, post-audit, that the assumptions about n_{a,q} were met" [IKH23, §5.1.2].
-What no release can show is listed too, as open. The interval of `gap` rests on fewer assumptions:
-it holds for any number of people and any balance of groups.
+Assumptions that no release can check are listed as open. The interval of `gap` rests on fewer
+assumptions: it holds for any number of people and any balance of groups.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.2, §5.1.2 and Theorem 1 (eq. 6).
 """

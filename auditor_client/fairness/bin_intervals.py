@@ -1,4 +1,4 @@
-"""What was measured in each bin, with limits: the numbers that charts and reports show.
+"""Measured shares of each bin, with limits: the numbers in charts and reports.
 
 The limits of a share hold for that share alone; the verdict rests on `gap`, whose limits hold for
 all bins at once.

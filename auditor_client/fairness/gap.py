@@ -100,7 +100,7 @@ class FairnessGap:
 
     @property
     def largest_at_most(self) -> float:
-        """What neither a bin's gap nor a threshold's exceeds, with confidence 1 - delta."""
+        """Return the upper limit, at 1 - delta, of the gaps of all bins and thresholds."""
         return max(self.at_most, self.threshold.at_most if self.threshold else 0.0)
 
     @property
@@ -214,7 +214,9 @@ def gap_of(
 
 
 def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
-    """What the largest gap of bins and thresholds exceeds, with confidence 1 - delta: a union."""
+    """Return a lower limit, at 1 - delta, of the largest gap of bins and thresholds (union
+    bound).
+    """
     alone = gap_bounds.one_sided(delta)
     return max(
         gap_bounds.lower_limit(groups, alone * BINS_PART),

@@ -38,10 +38,10 @@ class Driver:
 def drivers(
     groups: Mapping[str, GroupCounts], delta: float, most: int | None = None
 ) -> list[Driver]:
-    """Every pair and bin, those that show most first.
+    """Return every pair and bin, those with the clearest gaps first.
 
-    With `most`, only so many of each pair, those that were measured furthest apart: their limits
-    are the same, and the others, which take most of the time, are not worked out.
+    With `most`, return that number for each pair, those measured furthest apart. Their limits are
+    the same. The others, which take most of the time, are not computed.
     """
     check_delta(delta)
     pairs = list(combinations(groups, 2))

@@ -45,7 +45,7 @@ class MetricSelection:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What is computed, in the order of `METRICS`."""
+        """Return the metrics to compute, in the order of `METRICS`."""
         if self.only:
             return tuple(name for name in METRICS if name in self.only)
         absent = set(AT_A_THRESHOLD) if not self.thresholds else set[str]()

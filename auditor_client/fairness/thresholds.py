@@ -49,7 +49,7 @@ _SIZES = 0.05
 _RATIO = 1.3
 # Evenly spaced edges that share most of the level where there are more edges than these.
 _COARSE, _OF_COARSE = 5, 0.8
-# From so many bins on, counting from both sides is worth more than exact steps of one side.
+# From this number of bins on, counts from both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 50
 
 

@@ -83,7 +83,9 @@ class _SharePair:
         return less / more if more > 0 else math.inf
 
     def guess(self, deviations: float) -> float:
-        """Return the log ratio, so many standard deviations off: where to look first."""
+        """Return the log ratio plus `deviations` standard deviations, a first guess for the
+        search.
+        """
         logs, spread = [], 0.0
         for event in (self.worse, self.better):
             people = max(event.size.estimate, 1.0)

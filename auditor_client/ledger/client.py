@@ -44,7 +44,7 @@ class Ledger:
         return self._transport.items(f"{PATH}/entries", Entry, kind=kind)
 
     def proof(self, number: int) -> InclusionProof:
-        """That an entry is in the newest signed head."""
+        """Return the proof that the newest signed checkpoint includes an entry."""
         return self._transport.get(f"{PATH}/entries/{number}/proof", InclusionProof)
 
     def export(self, path: str | Path) -> Path:

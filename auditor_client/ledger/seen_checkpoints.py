@@ -1,6 +1,7 @@
-"""What this machine has seen of each ledger: a head that is behind it, or aside from it, is a lie.
+"""Checkpoints that this machine has seen. A checkpoint that contradicts them shows a fraud.
 
-One note per ledger is enough: a head is kept only after it was shown to continue the one before.
+A checkpoint that is older, or on another branch, contradicts them. One note per ledger is enough:
+a checkpoint is kept only after a proof that it continues the one before.
 """
 
 from hashlib import sha256
@@ -19,7 +20,7 @@ def seen(origin: str) -> list[str]:
 
 
 def size_of(note: str) -> int:
-    """How many entries a head is of."""
+    """Return the number of entries that a checkpoint covers."""
     try:
         return Checkpoint.parse(Note.parse(note).text).size
     except NoteError as error:

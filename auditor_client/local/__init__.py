@@ -1,1 +1,1 @@
-"""What the SDK keeps on the researcher's own machine."""
+"""Files that the SDK keeps on the researcher's own machine."""

@@ -1,6 +1,6 @@
-"""What only this machine knows of an audience: the names of its groups, and its salt.
+"""Facts about an audience that only this machine knows: the names of its groups, and its salt.
 
-One file of mode 0600 per audience under `home()`, so that a later process still knows the names.
+One file of mode 0600 per audience under `home()`, so a later process still knows the names.
 """
 
 import json

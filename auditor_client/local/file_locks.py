@@ -1,7 +1,7 @@
 """Exclusive locks on files. The system releases a lock when its holder ends, also by a crash.
 
-The holder leaves a note in the file. Whoever meets the lock has the file open and reads the note,
-even if the holder ends and deletes the file meanwhile.
+The holder leaves a note in the file. A process that finds the file locked has it open, so it can
+read the note even if the holder ends and deletes the file meanwhile.
 """
 
 import os

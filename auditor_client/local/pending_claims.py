@@ -129,6 +129,6 @@ def _take(slot: RecordSlot, fresh: PendingRecord) -> Claim | Busy:
         raise
     claim = Claim(record or planned, slot, lock, resumed=(record or before) is not None)
     if record is None and before is not None:
-        # Delivered between the two looks: whoever comes meanwhile shares it.
+        # Delivered between the two reads. Save it, so that concurrent callers share it.
         claim.save()
     return claim

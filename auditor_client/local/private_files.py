@@ -12,7 +12,7 @@ HOME_VARIABLE = "PLATFORM_AUDITOR_HOME"
 
 
 def home() -> Path:
-    """Where this package keeps its files: $PLATFORM_AUDITOR_HOME, or the user's configuration."""
+    """Return the folder of our files: $PLATFORM_AUDITOR_HOME, or the user's configuration."""
     chosen = os.environ.get(HOME_VARIABLE)
     return Path(chosen) if chosen else platformdirs.user_config_path("platform-auditor")
 

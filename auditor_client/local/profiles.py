@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Profile:
-    """How one researcher signs in at one service."""
+    """The settings with which one researcher signs in at one service."""
 
     url: str
     researcher: str

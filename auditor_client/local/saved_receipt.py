@@ -84,7 +84,7 @@ def _release(statement: dict[str, Any], receipt: str) -> AnyRelease:
 
 @dataclass(frozen=True)
 class SavedReceipt:
-    """What a receipt file holds."""
+    """The content of a receipt file."""
 
     receipt: str
     keys: dict[str, Any]

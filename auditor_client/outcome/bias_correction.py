@@ -69,12 +69,12 @@ def notifications(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Notified:
-    """What correction does to notifications, sent where the score reaches the threshold [§4.1].
+    """Estimate how correction changes notifications, sent where scores reach the threshold [§4.1].
 
     A row is a candidate scored for a job (`query`), with an outcome where notified. Below the
-    threshold the regression of the bin right above it is used, as in the paper. Limits speak of
-    other jobs like these and, with `person`, of other people too; 0 `replicates` give none. Where
-    scores right above the threshold may tell nothing about outcomes, there are no limits either.
+    threshold the regression of the bin right above it is used, as in the paper. Limits hold for
+    other jobs like these and, with `person`, for other people too. There are none with 0
+    `replicates`, or where scores right above the threshold may not predict outcomes.
     """
     columns = RowNames(score, outcome, group, query, person)
     rows = ScoredRows.of(frame, columns)
@@ -116,10 +116,11 @@ def ranks(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> dict[str, CorrectionEffect]:
-    """What correction does to the average rank of each group, 1 being the top [§4.2].
+    """Estimate how correction changes the average rank of each group, 1 being the top [§4.2].
 
-    A row is a candidate in a list (`query`) ranked by score; those with an outcome were seen. The
-    top of each corrected list counts, as many as were seen. Limits are as those of notifications.
+    A row is a candidate in a list (`query`) ranked by score; candidates with an outcome were seen.
+    As many candidates as were seen count, from the top of each corrected list. Limits are like
+    those of notifications.
     """
     columns = RowNames(score, outcome, group, query, person)
     rows = ScoredRows.of(frame, columns)

@@ -15,19 +15,19 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # The columns of `OutcomeMoments.sums`, as products of u and v.
 NAMES = ("n", "v", "u", "uu", "uv", "vv")
-# What a variance needs that is robust to heteroskedasticity, beside `NAMES`.
+# Columns that a heteroskedasticity-robust variance needs in addition to `NAMES`.
 HIGHER = ("uuu", "uuuu", "uuv", "uuuv", "uvv", "uuvv")
-# What one person's rows add up to; products of these make a variance robust to clusters.
+# Sums over one person's rows; their products make a variance robust to clusters.
 PERSONAL = ("n", "v", "u", "uv", "uu")
 
 
 @dataclass(frozen=True, eq=False)
 class PersonSums:
-    """Sums over persons. A person may have rows in several groups: a viewer of many candidates.
+    """Sums over persons. A viewer of many candidates may have rows in several groups.
 
-    `products` is Σ_p x_p x_pᵀ, x_p what the rows of person p add up to: bin by bin, group by group,
-    in the order of `PERSONAL`; so it has four axes, bin and column twice. `people[group, bin]` have
-    rows there, `clusters[bin]` in any group.
+    `products` is Σ_p x_p x_pᵀ, where x_p is the sum of the rows of person p: bin by bin, group by
+    group, in the order of `PERSONAL`. It has four axes, bin and column twice. `people[group, bin]`
+    people have rows of that group in that bin, `clusters[bin]` people have rows of any group.
     """
 
     products: Floats
@@ -86,7 +86,7 @@ class BinSums:
 
     @property
     def rows(self) -> Floats:
-        """How many rows each group has, as far as noise lets see."""
+        """Estimate the number of rows of each group from the noisy counts."""
         return self.sums[:, 0]
 
     def of_scores(self, degree: int) -> Floats:
@@ -111,7 +111,7 @@ class BinSums:
         return found[:, : degree + 1]
 
     def only(self, groups: list[int]) -> "BinSums":
-        """Of these groups alone, in this order."""
+        """Return the sums of these groups alone, in this order."""
         found = replace(self, columns=self.columns[groups])
         if self.higher is not None:
             found = replace(found, higher=self.higher[groups])
@@ -151,7 +151,10 @@ def bin_sums(moments: OutcomeMoments, number: int, binary: bool) -> BinSums:
 
 
 def _excess_kurtosis(law: Noise) -> float:
-    """Of discrete Laplace noise; a discrete Gaussian has tails no heavier than the normal."""
+    """Return that of discrete Laplace noise.
+
+    A discrete Gaussian's tails are not heavier than normal.
+    """
     if not isinstance(law, Laplace):
         return 0.0
     # κ₄/κ₂² = (1 + 4ρ + ρ²)/2ρ = 2 + cosh(rate), ρ = exp(-rate): Z is a difference of two

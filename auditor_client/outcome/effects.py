@@ -1,4 +1,7 @@
-"""How much more one group achieves than another at equal scores: the paper's β̂, eqs. (1), (2)."""
+"""Effects: the difference of two groups' outcomes at equal scores, the paper's β̂, eqs.
+
+(1), (2).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ from auditor_client.outcome.sandwich_variance import Variance
 from auditor_client.stats.noise_distributions import Floats
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
-# Below so many rows of a group nothing is estimated in a bin.
+# Least number of rows of a group with which a bin has an estimate.
 LEAST_ROWS = 10
 # The largest part of the equations that noise may be, and of a variance that its second order may.
 _MOST_FRAILTY = 0.3
@@ -26,11 +29,12 @@ _SECOND_ORDER = 3.0
 
 @dataclass(frozen=True)
 class Effect:
-    """At equal scores in this bin, `group` achieves so much more than `relative_to`.
+    """The difference of outcomes at equal scores in this bin: `group` minus `relative_to`.
 
-    Limits hold for this effect alone, `low_all` and `high_all` for all that are tested at once; so
-    does `adjusted`, Holm's p-value. Where nothing can be estimated, `why` says so, the estimate is
-    NaN, and the limits are what the groups' average outcomes allow, without control for the score.
+    `low` and `high` hold for this effect alone. `low_all`, `high_all` and `adjusted`, Holm's
+    p-value, hold for all effects that are tested at once. Where nothing can be estimated, `why`
+    gives the reason, the estimate is NaN, and the limits are those that the groups' average
+    outcomes allow, without control for the score.
     """
 
     bin: int
@@ -90,7 +94,7 @@ class EffectQuestion:
 def bin_effects(
     moments: OutcomeMoments, number: int, order: Sequence[int], question: EffectQuestion
 ) -> tuple[list[Effect], Joint | None]:
-    """Of every pair of groups, and all of them together where all are defined."""
+    """Return the effect of every pair of groups, and the joint test where all are defined."""
     sums = bin_sums(moments, number, question.binary)
     able = [group for group in order if not _missing(sums, (group, group))]
     fitted = _fitted(sums, able, question)
@@ -126,7 +130,9 @@ class _Fitted:
     factor: float
 
     def covariance(self, contrasts: Floats, question: EffectQuestion) -> tuple[Floats, Floats]:
-        """Of contrasts, sampling and noise together, and how each noisy column enters them."""
+        """Return contrasts' covariance (sampling and noise), and the weight of each noisy
+        column.
+        """
         sampling = filling.sampling(self.fit, question.variance, contrasts)
         noise, entering = filling.noise(self.fit, contrasts)
         return (sampling + noise) * self.factor, entering

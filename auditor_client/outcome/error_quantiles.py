@@ -1,4 +1,4 @@
-"""How far an estimate may lie from the truth, when part of its error is Laplace noise.
+"""Quantiles of an estimate's error, when part of the error is Laplace noise.
 
 Sampling error is about normal, a sum of Laplace noises has heavier tails. The quantile is Cornish
 and Fisher's with the excess kurtosis κ of the whole error, z + κ(z³ - 3z)/24; for a lone Laplace
@@ -13,13 +13,13 @@ _SMALLEST = 1e-16
 
 
 def two_sided(level: float, freedom: float, kurtosis: float) -> float:
-    """What the standardised error exceeds on either side with probability at most `level`."""
+    """Return the bound on the absolute standardised error that fails with probability `level`."""
     z = -float(special.stdtrit(max(freedom, 1.0), level / 2))
     return max(z, z + kurtosis * (z**3 - 3 * z) / 24)
 
 
 def p_value(ratio: float, freedom: float, kurtosis: float) -> float:
-    """The smallest level at which an estimate so many standard errors from 0 is rejected."""
+    """Return the smallest level that rejects an estimate `ratio` standard errors from 0."""
     size = abs(ratio)
     if size <= two_sided(1.0 - 1e-9, freedom, kurtosis):
         return 1.0

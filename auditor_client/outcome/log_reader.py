@@ -40,14 +40,14 @@ def from_frame(
     outcome_range: tuple[float, float] | None = None,
     query: str | None = None,
 ) -> FrameMoments:
-    """The exact sums of a log: one row per opportunity, with its score, outcome and group.
+    """Return the exact sums of a log: one row per opportunity, with its score, outcome and group.
 
-    `bins` are so many quantiles of all scores, or of those from `threshold` on (ten are the paper's
-    deciles), or edges; rows with a score outside of them are left out. So are rows without an
-    outcome: nothing was observed. With `person`, rows of one person may depend on each other;
-    without, all rows are independent. Outcomes are held to `outcome_range` if it is given. `query`
-    is the column of jobs or queries: rows that share one count as independent all the same, and the
-    verdict's words warn of it.
+    `bins` is a list of edges, or a number of quantile bins of all scores, or of scores from
+    `threshold` on (ten are the paper's deciles). Rows with a score outside the edges, or without an
+    outcome, are left out. With `person`, rows of one person may depend on each other; without it,
+    all rows are taken for independent. Outcomes are clipped to `outcome_range` if it is given.
+    `query` is the column of jobs or queries: rows that share one still count as independent, and
+    the verdict warns of it.
     """
     optional = [name for name in (person, query) if name is not None]
     table = open_columns(frame, [score, outcome, group, *optional])
@@ -241,7 +241,7 @@ class _Rows:
         return np.stack(found, axis=1, dtype=np.float64).reshape(*self.shape, len(names))
 
     def by_person(self, persons: Codes) -> PersonSums:
-        """What the rows of each person add up to, multiplied out."""
+        """Return the products of the sums of each person's rows."""
         groups, bins = self.shape
         cells, width = groups * bins, groups * len(PERSONAL)
         if bins * width > _MOST_COLUMNS:

@@ -43,7 +43,7 @@ class Marginal:
 
 
 def marginals(moments: OutcomeMoments, binary: bool, delta: float) -> list[Marginal]:
-    """Of all groups and bins, each between its own limits with probability about 1 - delta."""
+    """Return the marginals of all groups and bins, each with its own limits at about 1 - delta."""
     return [
         _marginal(moments, sums, group, number, binary, delta)
         for number in range(len(moments.edges) - 1)

@@ -38,7 +38,7 @@ def headline(tested: Tested, tolerance: float) -> str:
 
 
 def _findings(tested: Tested, tolerance: float) -> list[str]:
-    """Who is under-predicted: of each pair and direction the clearest bin, and in how many more."""
+    """Return each pair's and direction's clearest under-prediction, and the number of others."""
     found: dict[tuple[str, str], list[Effect]] = {}
     for each in tested.family():
         if each.defined and max(each.low_all, -each.high_all) > tolerance:
@@ -86,7 +86,7 @@ def _left_open(tested: Tested) -> list[str]:
 
 
 def caveats(tested: Tested) -> list[str]:
-    """What the numbers rest on."""
+    """Return the assumptions behind the numbers."""
     moments = tested.moments
     found = [
         "Bias is relative to what the score is meant to predict: people's own choices and other"

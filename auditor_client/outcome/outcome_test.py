@@ -24,11 +24,11 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What an outcome test found.
+    """The result of an outcome test.
 
-    `effects` are those of every pair of groups in every bin. Those of `tested` bins decide: all of
-    them for a ranking; for a classification the one right above the threshold. `wald` is None where
-    no tested bin is defined.
+    `effects` has every pair of groups in every bin. The effects of `tested` bins decide: all bins
+    for a ranking; for a classification the bin right above the threshold. `wald` is None where no
+    tested bin is defined.
     """
 
     moments: OutcomeMoments = field(repr=False)

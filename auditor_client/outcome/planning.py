@@ -1,9 +1,9 @@
-"""How many people an outcome test needs, with the noise counted, before any budget is spent.
+"""The number of people that an outcome test needs, noise included, before any budget is spent.
 
-A plan is rehearsed on the sums that one bin has on average: the test's own code says how wide its
-limits are (w) and how far the estimate varies (σ), noise and bounds included. The power is about
-Φ((effect - w)/σ), w at delta over the number of bins and pairs tested. That is a forecast;
-`simulated_power` checks it by whole tests on simulated rows.
+The test's own code runs on the expected sums of one bin. It gives the width of the limits (w) and
+the standard deviation of the estimate (σ), noise and bounds included. The power is about
+Φ((effect - w)/σ), with w at delta divided by the number of bins and pairs tested. That is a
+forecast; `simulated_power` checks it by whole tests on simulated rows.
 """
 
 from dataclasses import dataclass
@@ -63,14 +63,14 @@ class OutcomeTestPlan:
 
     @property
     def distribution(self) -> Noise:
-        """Of the noise in every cell."""
+        """Return the distribution of the noise in every cell."""
         if self.epsilon is None:
             return NoNoise()
         return Laplace(as_rate(self.epsilon) / (REACH * self.rows_per_person))
 
     @property
     def family(self) -> int:
-        """How many effects are tested at once."""
+        """Return the number of effects that are tested at once."""
         pairs = self.groups * (self.groups - 1) // 2
         return pairs if self.threshold_only else pairs * self.bins
 
@@ -107,7 +107,7 @@ def sample_size(
 
 
 def power_of(plan: OutcomeTestPlan, people: int) -> float:
-    """The chance to find the effect in one bin, with so many people per group in all bins."""
+    """Return the power to find the effect in one bin, given `people` per group in all bins."""
     rows = people * plan.rows_per_person / plan.bins
     guarded, plain = (_rehearsed(plan, rows, variance) for variance in _VARIANCES)
     if not guarded.defined or not plain.defined:

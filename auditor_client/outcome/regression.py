@@ -78,7 +78,7 @@ class Fit:
         return total, weights
 
     def entering(self, group: int) -> Floats:
-        """How a group's released columns enter its equations U_k - Σ_j θ_j T_{k+j}."""
+        """Return a group's weights of released columns in its equations U_k - Σ_j θ_j T_{k+j}."""
         found = np.zeros((self.degree + 1, len(NAMES)))
         if self.degree < 2:  # more comes with exact sums only
             for k in range(self.degree + 1):

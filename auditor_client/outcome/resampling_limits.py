@@ -41,7 +41,7 @@ class ResamplingLimits:
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """How often each row is there: so often `within` its list, and its list so many `times`."""
+    """The copies of each row: `within` its list, multiplied by the copies of its list (`times`)."""
 
     within: Floats
     times: Floats
@@ -92,7 +92,7 @@ def _limits(value: float, found: Floats, delta: float, t: float) -> ResamplingLi
 
 
 def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
-    """So many replicates, the same ones for the same seed."""
+    """Yield `replicates` resamples, the same ones for the same seed."""
     rng = np.random.default_rng(seed)
     for _ in range(replicates):
         times = _resampled(rows.queries, rows.query, rng)
@@ -103,6 +103,6 @@ def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
 
 
 def _resampled(number: int, codes: Codes, rng: np.random.Generator) -> Floats:
-    """How often each of so many things is drawn in as many draws, for every row."""
+    """Draw `number` codes with replacement, and return for every row the draws of its code."""
     times = np.bincount(rng.integers(0, number, number), minlength=number)
     return np.asarray(times[codes], np.float64)

@@ -122,7 +122,7 @@ def _clustered(fit: Fit) -> Floats:
 
 
 def personal(fit: Fit) -> Floats:
-    """How what a person's rows add up to, as `PERSONAL` of each group, enters the equations."""
+    """Return the weights of a person's sums, the `PERSONAL` of each group, in the equations."""
     parts = []
     for group in _groups(fit):
         own = fit.own(group)
@@ -147,7 +147,7 @@ def _two_rows(fit: Fit, weights: Floats) -> Floats:
 
 
 def _rows_of_one(fit: Fit, group: int) -> float:
-    """How many rows a person has on average."""
+    """Return the average number of rows per person."""
     if fit.sums.people is None:
         return 1.0
     return float(fit.sums.rows[group] / max(fit.sums.people[group], 1.0))
@@ -183,7 +183,7 @@ def _bound(fit: Fit, weights: Floats) -> Floats:
 
 
 def _most(fit: Fit, group: int) -> list[float]:
-    """What Σ(u - ū)^2k r² is at most, for k = 0, 1, …"""
+    """Return upper bounds of Σ(u - ū)^2k r² for k = 0, 1, …"""
     total, columns = fit.squares(group)
     mean, place = fitted_mean(fit, group)
     squares = max(total, 0.0) + UPPER * float(fit.sums.spread(columns)) + _ends(mean)

@@ -73,7 +73,7 @@ class ScoredRows:
         return np.asarray(np.bincount(self.query, weights, self.queries), np.float64)
 
     def ahead(self, values: Floats, copies: Floats) -> Floats:
-        """How many copies of rows of the same query have a larger value, or a larger score."""
+        """Count the copies of rows of the same query with a larger value, or a larger score."""
         order = np.lexsort((-values, self.query))
         running = np.cumsum(copies[order]) - copies[order]
         found = np.empty(len(values))
@@ -82,7 +82,7 @@ class ScoredRows:
 
     @cached_property
     def _first(self) -> Codes:
-        """Where the query of each row begins."""
+        """Return the index of the first row of each row's query."""
         return np.searchsorted(self.query, self.query, side="left")
 
 

@@ -15,7 +15,7 @@ DARK, LIGHT = "#333333", "#bbbbbb"
 
 
 def spending_chart(dossier: Dossier, currency: str) -> Chart:
-    """What was charged in each week of the quarter, in one currency."""
+    """Chart the charges of each week of the quarter, in one currency."""
     weeks = _weeks(dossier)
     spent = dict.fromkeys(weeks, Decimal(0))
     for charge in _counted(dossier.charges):
@@ -36,7 +36,7 @@ def spending_chart(dossier: Dossier, currency: str) -> Chart:
 
 
 def mandate_chart(dossier: Dossier) -> Chart:
-    """How much of each mandate's limit is spent: in the quarter, and at other times."""
+    """Chart the spent part of each mandate's limit: in the quarter, and at other times."""
     within = dict[str, Decimal]()
     for charge in _counted(dossier.charges):
         within[charge.mandate_id] = within.get(charge.mandate_id, Decimal(0)) + charge.debit
@@ -75,7 +75,7 @@ def mandate_chart(dossier: Dossier) -> Chart:
 
 
 def refusal_chart(refusals: Sequence[Refusal]) -> Chart:
-    """How often each reason was given."""
+    """Chart the number of refusals by reason."""
     found = Counter(refusal.code for refusal in refusals)
     rows = [{"code": code, "count": count} for code, count in found.most_common()]
     most = max(found.values())

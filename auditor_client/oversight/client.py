@@ -1,4 +1,4 @@
-"""What a regulator sees at a glance: who has what, what was refused and why, what is unusual."""
+"""A regulator's overview: mandates and spending, refusals and their reasons, unusual events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from openapi.resources import (
 )
 
 PATH = "/v1/regulator"
-# Charges come in the order of their ids, which follow a clock beside the books' own.
+# Charges come in the order of their ids, whose clock is not the ledger's clock.
 _SLACK = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """What a report of one quarter is made of; of one auditor, or of all."""
+    """The data of one quarter's report, on one auditor or on all."""
 
     quarter: Quarter
     overview: Overview

@@ -27,7 +27,7 @@ _LAMBDAS = 64
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """What G(p, q) may be: base + slope·(p + q)/2."""
+    """A bound of G(p, q): base + slope·(p + q)/2."""
 
     base: float
     slope: float

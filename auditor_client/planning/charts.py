@@ -36,7 +36,7 @@ def power_curve(
     sizes: SizeKind = "known",
     power: float = 0.8,
 ) -> Any:
-    """How likely each verdict is as people are added, on a fair platform and on one at 2·alpha."""
+    """Chart each verdict's probability by number of people, at a gap of 0 and at one of 2·alpha."""
     given = (alpha, delta, groups, bins, epsilon, sizes)
     far = min(2 * alpha, 1.0)
     fair, unfair = "fair, if there is no gap", f"unfair, if the gap is {far:g}"

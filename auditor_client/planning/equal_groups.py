@@ -30,8 +30,8 @@ from auditor_client.stats.noise_distributions import Floats, Integers, Noise
 from auditor_client.stats.share_distribution import binomial
 from auditor_client.stats.sliding_products import shifted_products
 
-# A binomial law leaves out at most 2·exp(-2·_DEVIATIONS²/4) = 4e-11 so many deviations out, as
-# Hoeffding has it; this pays for two of them, for what the noise leaves out, and for round-off.
+# Beyond this many standard deviations a binomial law has at most 2·exp(-2·_DEVIATIONS²/4) = 4e-11
+# # (Hoeffding). _ROUND_OFF covers two such tails, the tails of the noise, and round-off.
 _DEVIATIONS = 7.0
 _ROUND_OFF = 1e-9
 _NARROWEST = 1e-4
@@ -45,7 +45,7 @@ _BEFORE_JUMP = 1 - 1e-6
 
 @dataclass(frozen=True, eq=False)
 class EqualGroups:
-    """Two groups of so many people each, or of any number from `fewest` up to it.
+    """Two groups of `people` each, or of any number from `fewest` to `people`.
 
     Shares and their differences are counted in people. `noise` is that of a difference of counts.
     """

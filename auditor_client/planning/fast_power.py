@@ -1,4 +1,4 @@
-"""How often audits of a given size reach a verdict: many rehearsed at once, quickly.
+"""The power of audits of a given size, by fast simulation of many audits at once.
 
 Releases are drawn as in `power`, from the same hard platform. Whether `bounds` would call one fair
 or unfair is then decided by `saddlepoint` in place of exact sums, so the answer is an approximation

@@ -34,7 +34,7 @@ _LOOKS = 9
 
 @dataclass(frozen=True, slots=True)
 class VerdictForecast:
-    """How likely each verdict is."""
+    """The probability of each verdict."""
 
     fair: float
     unfair: float
@@ -58,7 +58,7 @@ def power_at(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
 ) -> VerdictForecast:
-    """What an audit of so many people per group will say of a platform with this gap."""
+    """Forecast the verdict of an audit of `people` per group on a platform with this gap."""
     _check_people([people])
     if not 0 <= true_gap <= 1:
         raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
@@ -103,7 +103,7 @@ def epsilon_needed(
     power: float = 0.8,
     sizes: SizeKind = "known",
 ) -> float:
-    """The least epsilon per bin at which so many people per group reach both verdicts."""
+    """Return the least epsilon per bin at which `people` per group reach both verdicts."""
     noise = planned_noise("discrete-laplace", 1.0, None)
     design = make_design(alpha, delta, groups, bins, noise, sizes)
     return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon")
@@ -163,12 +163,12 @@ def split_budget(
     *,
     mechanism: Mechanism = "discrete-laplace",
 ) -> Split:
-    """How to share a budget among contents, or repeats, so that the least power is largest.
+    """Split a budget among contents, or repeats, to make the least power as large as possible.
 
-    `people` has one number per group for each of them, and each gets a verdict of its own. To
-    repeat one audit of the same people just to average is never worth it: r releases at epsilon/r
-    have, put together, r times the variance of one at epsilon. For Gaussian noise the budget is in
-    rho, and repeats cost nothing but patience: r releases at rho/r are as good as one at rho.
+    `people` has the number of people per group of each content; each gets its own verdict. Never
+    repeat an audit of the same people only to average: r releases at epsilon/r have together r
+    times the variance of one at epsilon. For Gaussian noise the budget is in rho, and repeats
+    cost only time: r releases at rho/r are as good as one at rho.
     """
     _check_people(people)
     total = as_rate(budget, "budget")
@@ -255,7 +255,7 @@ def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
 
 
 def _at(design: AuditDesign, paid: float) -> AuditDesign:
-    """The same audit with the noise that so much epsilon, or rho, buys."""
+    """Return the same audit with the noise that `paid` epsilon, or rho, buys."""
     if isinstance(design.rate, Gaussian):
         noise = planned_noise("discrete-gaussian", None, paid)
     else:

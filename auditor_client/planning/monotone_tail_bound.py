@@ -61,7 +61,9 @@ class Envelope:
         return room >= 1 and certified(bound, plane.at, square(symmetric=True), _NARROWEST)
 
     def room(self, people: int, level: float) -> float:
-        """How much room `holds` would find at equal shares, where errors are most likely."""
+        """Return the slack that `holds` would find at equal shares, where errors are most
+        likely.
+        """
         values = self._bound(people, _SHARES, _SHARES, 0.0)
         return best_plane(values, _SHARES, level, self.estimator.bins)[1]
 
@@ -77,7 +79,9 @@ class Envelope:
         return math.exp(min(float(np.min(logs - s * PARTS * (people - 1))), 0.0))
 
     def _bound(self, people: int, p: Floats, q: Floats, width: float) -> Floats:
-        """What exceeds alpha on either side, on the boxes [p, p + width] x [q, q + width]."""
+        """Return a bound of the tails beyond ±alpha on the boxes [p, p + width] x [q, q +
+        width].
+        """
         low = np.concatenate([p, q])
         one = low, np.minimum(low + width, 1.0)
         other = np.roll(one[0], len(p)), np.roll(one[1], len(p))
@@ -161,7 +165,7 @@ class Envelope:
         return np.asarray(cell + others + bought)
 
     def _single_count(self, people: int, θ: Floats, p: Span, q: Span) -> Floats:
-        """What is gained as X_a - X_b (and Z_a - Z_b) is a whole number."""
+        """Return the gain from the fact that X_a - X_b (and Z_a - Z_b) is a whole number."""
         turn, weights = nodes(math.sqrt(people / 2))
         logs = people * (log_size_of_people(θ, p, turn) + log_size_of_people(-θ, q, turn))
         if self.estimator.exact:
@@ -169,7 +173,7 @@ class Envelope:
         return log_single(logs, weights, θ, np.ones(1))
 
     def _single_size(self, θ: Floats, part: Floats) -> Floats:
-        """What is gained as the main noise of a size is a whole number of steps."""
+        """Return the gain from the fact that a size's main noise is a whole number of steps."""
         own, bins = self.estimator.own / PARTS, self.estimator.bins - 1
         rate, size_rate = self.estimator.rate, self.estimator.size_rate
         many, step = bins * noise.variance(rate) * own**2, part * own

@@ -1,8 +1,8 @@
-"""The noise that an audit will have, from what is to be paid for it.
+"""The noise of an audit, given its price.
 
-As the service prices it: discrete Laplace noise of scale 1/epsilon, or discrete Gaussian noise of
-variance 1/(2·rho). A bought size has four times the scale of a bin unless told otherwise, hence a
-quarter of epsilon, or a sixteenth of rho.
+The service adds discrete Laplace noise of scale 1/epsilon, or discrete Gaussian noise of variance
+1/(2·rho). A bought size has by default four times the scale of a bin, hence a quarter of epsilon,
+or a sixteenth of rho.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def planned_noise(
     size_epsilon: Epsilon | None = None,
     size_rho: Epsilon | None = None,
 ) -> Planned:
-    """What `epsilon` buys of Laplace noise (None: no noise), or `rho` of Gaussian noise."""
+    """Return the Laplace noise that `epsilon` buys (None: no noise), or the Gaussian of `rho`."""
     if mechanism == "discrete-laplace":
         if rho is not None or size_rho is not None:
             raise ValueError('rho buys Gaussian noise: say mechanism="discrete-gaussian"')

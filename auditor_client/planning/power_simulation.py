@@ -1,12 +1,11 @@
-"""How often audits of a given size reach a verdict, by seeded simulation of whole audits.
+"""The power of audits of a given size, by seeded simulation of whole audits.
 
-The platform simulated is the hardest fair one we know for a verdict: its scores fall evenly in
-three bins. (Two bins have more sampling error each but fewer chances to err; many bins have little
-error each. docs/explanation/intervals.md has the numbers.) A gap g moves that share of one group
-to the first bin and of all others to the second. Seeds are fixed: the same question has the same
-answer.
+The simulated platform is the hardest fair one we know for a verdict: its scores fall evenly in
+three bins. Two bins have more sampling error each but fewer chances to err; many bins have little
+error each (numbers: docs/explanation/intervals.md). A gap g moves that share of one group to the
+first bin and of all others to the second. Seeds are fixed, so the same call has the same result.
 
-`rehearsal` answers the same question faster and less exactly; this is what checks it.
+`fast_power` gives an approximation sooner; this module checks it.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Where a power crosses what is wanted: for people, for alpha, for epsilon.
+"""Root finding: the people, alpha or epsilon at which a power reaches the wanted one.
 
-Powers come from rehearsals, so they rise with some jitter. Searches aim by a straight line in
-normal deviations and end when a step would change less than one in a hundred. What rises without
-jitter has a least whole number of people, which `least_whole` finds.
+Powers come from simulations, so they rise with some random error. Searches interpolate linearly in
+normal deviations and end when a step would change less than one in a hundred. For a function that
+rises without random error, `least_whole` finds the least whole number of people.
 """
 
 import math
@@ -14,7 +14,7 @@ MOST_PEOPLE = 10_000_000
 _PRECISION = 0.01
 _STEPS = 14
 _STRIDE = 1.4
-# With nobody at all a verdict would be about so many deviations away.
+# The normal deviation of the power with no people at all, about.
 _START = -2.7
 
 
@@ -90,7 +90,7 @@ def _before(high: float) -> int:
 
 
 def _nearby(value: float) -> float:
-    """Where to look next if there is no slope yet."""
+    """Return the next point to try if there is no slope yet."""
     if math.isinf(value):
         return 2.0
     return 1.1 if value < 0 else 0.9

@@ -1,17 +1,18 @@
-"""How many people per group an audit needs, by several promises.
+"""The number of people per group that an audit needs, by several guarantees.
 
     lemma-5.1   non-private                    n >= 2/α² · ln(2|A||Y|/δ)       [IKH23, eq. 7]
     theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
     exact       discrete Laplace or Gaussian   exact tails, certified          `promise`, `envelope`
 
-What these promise is |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
+These guarantee |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
 FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed, an EFG of
-α leaves FG <= 2α. `verdict_size` answers the question a study has instead: how many people until a
-fair platform is called fair, and one with a gap of 2α unfair; `inverse` turns it round.
+α leaves FG <= 2α. `verdict_size` answers a study's question instead: the number of people at which
+a fair platform is called fair, and one with a gap of 2α unfair. `inverse` has the inverse
+functions.
 
 Noise is discrete Laplace noise of scale 1/`epsilon` (None: no noise at all), or, with
 `mechanism="discrete-gaussian"`, discrete Gaussian noise of variance 1/(2·`rho`); epsilon is then
-not looked at.
+ignored.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2 and Appendix A.
 """
@@ -35,7 +36,7 @@ from auditor_client.stats.share_distribution import Estimator
 
 Method = Literal["lemma-5.1", "theorem-1", "exact"]
 
-# Sizes up to this many are certified one by one, as far as so many below the envelope.
+# Sizes up to _FEW are certified one by one, down to _MOST_SINGLE below the envelope.
 _FEW = 320
 _MOST_SINGLE = 64
 
@@ -121,17 +122,17 @@ def verdict_size(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> int:
-    """People per group (to upload, if not all match) until verdicts come with the given power.
+    """Return the people per group (to upload, if not all match) for verdicts at the given power.
 
     `criterion` says what the verdict covers (default: every bin and every threshold), `audience`
     how people come to the audit; it replaces `sizes`.
     A platform with `true_gap` is called fair within alpha, and one with a gap of 2·alpha unfair,
-    each in a share `power` of audits. That is a forecast, not a proof: of 600 seeded audits of the
-    hardest platform we know (`power` says which), each judged by a saddlepoint approximation of the
-    interval (`rehearsal`), so good to about three in a hundred people. "simulated" judges 100
-    audits by the interval itself and takes seconds. `shape`, the shares of the bins for all people
-    together, may replace the hardest platform. `size_epsilon` is a quarter of epsilon, `size_rho` a
-    sixteenth of rho, unless told.
+    each in a share `power` of audits. That is a forecast, not a proof. It simulates 600 seeded
+    audits of the hardest platform we know (see `power_simulation`) and approximates each interval
+    by a saddlepoint (`fast_power`). It is good to about three in a hundred people. "simulated"
+    computes the intervals of 100 audits and takes seconds. `shape`, the shares of the bins for all
+    people together, may replace the hardest platform. `size_epsilon` is by default a quarter of
+    epsilon, `size_rho` a sixteenth of rho.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)

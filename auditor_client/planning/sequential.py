@@ -27,7 +27,7 @@ Counts = Mapping[str, Sequence[int]]
 
 
 def look_delta(look: int, delta: float, looks: int | None = None) -> float:
-    """What the look may spend of delta: late looks most of it; for ever if `looks` is None."""
+    """Return the part of delta for this look: late looks get most. None for `looks` has no end."""
     if look < 1 or (looks is not None and look > looks):
         raise ValueError(f"look {look} is not one of the {looks} that were planned")
     if looks is None:
@@ -77,17 +77,17 @@ class SequentialPlan:
 
     @property
     def price(self) -> float:
-        """How many times the people of a single look the audit may need."""
+        """Return the largest number of people as a multiple of a single look's."""
         return self.most / self.single
 
     @property
     def expected_if_fair(self) -> float:
-        """At most so many people per group, on average, if the platform is fair."""
+        """Return an upper bound of the expected people per group if the platform is fair."""
         return self._expected([look.fair for look in self.looks])
 
     @property
     def expected_if_unfair(self) -> float:
-        """At most so many people per group, on average, if the gap is 2·alpha."""
+        """Return an upper bound of the expected people per group if the gap is 2·alpha."""
         return self._expected([look.unfair for look in self.looks])
 
     def _expected(self, ends: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""How often rehearsed audits reach a verdict about thresholds, by normal tails.
+"""The power of simulated audits for verdicts about thresholds, by normal tails.
 
 The releases are those of `simulated_releases`; the tests those of `thresholds`, with normal tails
 in place of exact sums: a tail is a sum of many people and noises. Bins that hold people come first
@@ -17,7 +17,7 @@ from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
 from auditor_client.stats.noise import Floats, variance
 
-# At most so many edges are looked at; between them shares hardly differ.
+# The largest number of edges that are tested; between them shares hardly differ.
 _MOST_EDGES = 12
 # How far, in standard deviations, the largest plausible share is from the measured one.
 _PLAUSIBLE = 3.0

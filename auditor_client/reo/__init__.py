@@ -1,4 +1,4 @@
-"""Ranking-based equal opportunity: is relevant content shown as often, whoever made it?
+"""Ranking-based equal opportunity: is relevant content of each group shown equally often?
 
     from auditor_client import reo
 

@@ -19,7 +19,7 @@ from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise import sum_quantile
 from auditor_client.stats.noise_distributions import Floats, Noise, NoNoise
 
-# Up to so many groups all corners of the box are tried.
+# With at most this many groups all corners of the box are tried.
 _CORNERS = 14
 
 Box = tuple[Floats, Floats]

@@ -34,7 +34,7 @@ class PositiveCounts:
 
     @property
     def variance(self) -> Floats:
-        """Of each count: that of a rare event, and that of the noise."""
+        """Return each count's variance: that of a rare event plus that of the noise."""
         return np.maximum(self.positives, 0.0) + self.noise.variance
 
     @property

@@ -75,7 +75,7 @@ class OwnLogs:
         return parity(self.default.shown, self.random.shown, delta, sampled=True)
 
     def difference(self, delta: float = 0.05) -> PenaltyDifference:
-        """What the treatment changes."""
+        """Return the difference that the treatment makes."""
         if self.treatment is None:
             raise InputError("There is no log of a treatment.")
         logs = [self.treatment, self.default, self.random]
@@ -189,11 +189,10 @@ def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
 
 
 def _inflated(by_viewer: sparse.csr_array) -> float:
-    """What a variance measured on few viewers is multiplied by.
+    """Return the factor that corrects a variance measured on few viewers.
 
-    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the number of
-    equally busy viewers that would tell a count as exactly, (Σ x_v)² / Σ x_v² [Kish], of the count
-    that has the least.
+    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the
+    effective number of viewers, (Σ x_v)² / Σ x_v² [Kish], the least over all counts.
     """
     sums, squares = by_viewer.sum(axis=0), by_viewer.power(2).sum(axis=0)
     viewers = float((sums[squares > 0] ** 2 / squares[squares > 0]).min(initial=np.inf))

@@ -44,7 +44,7 @@ class Columns:
 
     @property
     def keys(self) -> dict[str, str]:
-        """What is told apart, by what it is here: group, and maybe viewer and day."""
+        """Map each key column to its role: group, and if given viewer and day."""
         keys = {"group": self.group, "viewer": self.viewer, "day": self.day}
         return {name: column for name, column in keys.items() if column}
 

@@ -74,6 +74,6 @@ def monitor(
 
 
 def watched(found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS) -> Monitoring:
-    """Penalties that were estimated with their share of delta, beside the line."""
+    """Compare penalties, each estimated with its share of delta, with the four-fifths line."""
     groups = len(next(iter(found.values())).u)
     return Monitoring(found, four_fifths(groups, ratio), delta)

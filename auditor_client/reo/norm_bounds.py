@@ -22,7 +22,10 @@ class Axes:
 
     @classmethod
     def of(cls, relative: Floats, covariance: Floats, heavy: Floats) -> "Axes":
-        """Of relative utilities, which add up to zero: one dimension less."""
+        """Return the axes of relative utilities.
+
+        They add up to zero, so there is one dimension less.
+        """
         plane = np.linalg.svd(np.ones((1, len(relative))))[2][1:]
         inside = plane @ covariance @ plane.T
         variances, turn = np.linalg.eigh((inside + inside.T) / 2)

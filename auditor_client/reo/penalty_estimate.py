@@ -1,6 +1,6 @@
 """The penalty of ranking-based equal opportunity, from positives in default and random traffic.
 
-    Δ_REO = std(U) / mean(U): 0 if relevant content is shown as often whoever made it
+    Δ_REO = std(U) / mean(U): 0 if relevant content of every group is shown equally often
 
 The interval holds at zero too, where the estimate is biased up and the delta method has no
 gradient: see `ratios` and `critical`. Where a count is too small for a normal law, limits come from
@@ -35,7 +35,7 @@ from auditor_client.stats.noise_distributions import Floats
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
 
-# A count is taken for normal from so many of its standard deviations on.
+# A count of at least this many of its standard deviations is taken for normal.
 ENOUGH = 4.0
 
 
@@ -76,7 +76,7 @@ class Penalty:
 
     @property
     def largest(self) -> float:
-        """The most any penalty of so many groups can be."""
+        """Return the largest possible penalty for this number of groups."""
         return math.sqrt(len(self.u) - 1)
 
     def verdict(self, tolerated: float) -> Verdict:

@@ -1,4 +1,4 @@
-"""How many rows an estimate of shares, utilities or the penalty needs.
+"""The number of rows that an estimate of shares, utilities or the penalty needs.
 
 Shares are P(positive, group k) of a row: q_k in default traffic, p_k in random traffic.
 
@@ -123,7 +123,9 @@ def error_at(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> float:
-    """By how much the penalty is off at most, with probability 1 - delta, from so many rows."""
+    """Return the bound on the penalty's error that holds with probability 1 - delta for these
+    rows.
+    """
     shown, probed = shares_of(recommended, random)
     check_delta(delta)
     return error_of(shown, probed, rows.recommended, rows.random, delta, noise, rows_per_viewer)
@@ -165,7 +167,7 @@ def error_of(
 def _expected(
     shown: PositiveCounts, probed: PositiveCounts, n: float, m: float, noise: AnyDistribution | None
 ) -> tuple[PositiveCounts, PositiveCounts]:
-    """The counts to be expected of so many rows."""
+    """Return the expected counts of n default and m random rows."""
     law = as_distribution(noise)
     return (
         PositiveCounts(shown.groups, n * shown.positives, n, law),

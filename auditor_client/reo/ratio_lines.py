@@ -1,4 +1,4 @@
-"""What the four-fifths rule implies for the penalty.
+"""The four-fifths rule's implications for the penalty.
 
 The rule asks the least utility to be at least four fifths of the largest. With two groups, that is
 a penalty of at most 1/9. With more, utilities in between matter: below one line the rule surely
@@ -25,7 +25,7 @@ class Lines:
 
 
 def four_fifths(groups: int, ratio: float = FOUR_FIFTHS) -> Lines:
-    """The lines for so many groups; for two, both are (1 - ratio) / (1 + ratio)."""
+    """Return the lines for this number of groups; for two, both are (1 - ratio) / (1 + ratio)."""
     if groups < 2 or not 0 < ratio < 1:
         raise InputError("The rule compares at least two groups by a ratio between 0 and 1.")
     return Lines(_least(groups, ratio), _most(groups, ratio))

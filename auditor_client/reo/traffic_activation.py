@@ -1,4 +1,4 @@
-"""How much random traffic a platform must run, and what it costs in relevance.
+"""The random traffic that a platform must run, and its cost in relevance.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Appendix I.2.
@@ -16,7 +16,7 @@ from auditor_client.reo.planning import Shares, error_of, least_rows, shares_of
 
 @dataclass(frozen=True)
 class RandomTraffic:
-    """What a platform must run, and what it costs.
+    """The random traffic that a platform must run, and its cost.
 
     `activation` is the share of requests that show random items, `lost` by how much the share of
     relevant rows falls, relative to default traffic alone.
@@ -39,7 +39,7 @@ def random_traffic(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> RandomTraffic:
-    """How many of all `requests`, each showing `shown` items, must show random ones.
+    """Return how many of all `requests`, each showing `shown` items, must show random ones.
 
     `n_recommended` rows of default traffic are there in any case.
     """
@@ -106,5 +106,5 @@ def _most(n_recommended: int, requests: float, shown: int) -> float:
 
 
 def _loss(recommended: PositiveCounts, random: PositiveCounts) -> float:
-    """What a random row loses: U_rel falls from Σq to Σp   [DJHL25, I.2]."""
+    """Return the loss per random row: U_rel falls from Σq to Σp   [DJHL25, I.2]."""
     return 1 - float(random.positives.sum() / recommended.positives.sum())

@@ -23,7 +23,7 @@ def name_of(metric: Metric, at: float | None) -> str:
 
 
 def sentence(metric: Metric, at: float | None, found: Estimate) -> str:
-    """What was measured, and between which limits the truth lies."""
+    """Return a sentence with the estimate and its limits."""
     first, second = found.groups
     point = "" if at is None else f"{at:g}"
     value, between = found.value, limits(found.low, found.high)

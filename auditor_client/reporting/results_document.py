@@ -1,8 +1,8 @@
-"""What an audit or a study found, as one document: `results.json`, of which tables are made too.
+"""The results of an audit or a study as one document, `results.json`, the source of all tables.
 
-The form has a version; docs/how-to/researchers/run-a-study-file.md describes it. Numbers that are
-infinite, as an impact ratio may be, are null. Limits hold with probability 1 - delta: those of all
-pairs, of all drivers, and of all pairs of one metric at once, each of these families by itself.
+The format has a version; docs/how-to/researchers/run-a-study-file.md describes it. Infinite
+numbers, such as an impact ratio, are null. Limits hold with probability 1 - delta within each
+family: all pairs, all drivers, and all pairs of one metric.
 """
 
 import math
@@ -76,7 +76,7 @@ class AssumptionFound(ResultsPart):
 
 
 class GroupPeople(ResultsPart):
-    """How many people of a group were scored, and how that is known."""
+    """The number of people of a group who were scored, and its source."""
 
     group: str
     people: int

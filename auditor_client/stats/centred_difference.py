@@ -24,7 +24,7 @@ from auditor_client.stats.noise import Floats, Noise, summed
 _SHARES = 0.02
 # Width of a cell of the grid, in standard deviations of a measured share at one half.
 _CELL = 0.08
-# The lattice of people on which laws are tabulated: so many steps in a standard deviation.
+# Steps per standard deviation of the lattice of people on which laws are tabulated.
 _STEPS = 40.0
 _FINEST = 0.25
 _DEVIATIONS = 7.5

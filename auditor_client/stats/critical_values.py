@@ -1,4 +1,4 @@
-"""How far a normal estimate may lie from a hypothesis: critical values for the penalty.
+"""Critical values for the penalty: distances of a normal estimate from a hypothesis.
 
 The penalty is a length: relative utilities of penalty c are a sphere. With the errors made alike in
 all directions (whitened) it is an ellipsoid, flat if seen from nearby, a point at c = 0.

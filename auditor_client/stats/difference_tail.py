@@ -1,4 +1,4 @@
-"""How likely is it that one group's noisy count falls so far below another's?
+"""The tail probability of a difference of two groups' noisy counts.
 
 `tail_upper_bound` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and
 Z the noise, all independent. Up to a few thousand people it is the exact sum. Beyond, counts

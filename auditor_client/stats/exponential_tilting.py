@@ -28,7 +28,9 @@ def largest_growth(θ: Floats, p: Span) -> Floats:
 
 
 def nodes(deviation: float) -> tuple[Floats, Floats]:
-    """Where φ is taken, as 2(1 - cos u), and the weights of its values in Q."""
+    """Return the points at which φ is evaluated, as 2(1 - cos u), and the weights of its values in
+    Q.
+    """
     u = np.concatenate([[0.0], np.geomspace(0.03 / (deviation + 1), math.pi, _NODES)])
     return 2 * (1 - np.cos(u[:-1])), np.diff(u) / math.pi
 

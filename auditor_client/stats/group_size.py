@@ -1,8 +1,9 @@
-"""How many people of a group were scored: the denominator of its shares, with its limits.
+"""The number of scored people of a group: the denominator of its shares, with its limits.
 
-Three sources, best first: an exact number; a noisy number bought beside the bins, put together
-with the bins' sum; the bins' sum alone. Every scored person is in exactly one bin (the bin for
-scores out of range included), so the bins' sum is the number of people plus the noise of all bins.
+Three sources, best first: an exact number; a noisy number bought in addition to the bins and
+combined with the bins' sum; the bins' sum alone. Every scored person is in exactly one bin (the bin
+for scores out of range included), so the bins' sum is the number of people plus the noise of all
+bins.
 """
 
 import math
@@ -20,7 +21,7 @@ _SURPRISE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class GroupSizeEstimate:
-    """What is known of one group's number of scored people.
+    """An estimate of one group's number of scored people.
 
     `rate` is the noise of each bin and `noisy_rate` that of the bought number: a law, or the rate
     of discrete Laplace noise.
@@ -87,7 +88,7 @@ class GroupSizeEstimate:
         return self.limits(level)[0] < 1 or (empty and self.missing(level) > 0)
 
     def _reach(self, level: float) -> int:
-        """What the difference between the bins' sum and the stated number may not reach."""
+        """Return the limit for the difference between the bins' sum and the stated number."""
         rate = math.inf if self.known is not None else self.noisy_rate
         return noise.sum_quantile(((self.bins, self.rate, 1), (1, rate, 1)), level)
 

@@ -1,4 +1,4 @@
-"""What analyses ask of noise: its masses, tails and moments, and quantiles of weighted sums.
+"""Properties of noise for analyses: masses, tails, moments, and quantiles of weighted sums.
 
 Noise is given as one of the `laws`, or as a float: the rate of discrete Laplace noise (1/scale,
 the epsilon of a count that one person moves by one), infinite where none was added. Everything

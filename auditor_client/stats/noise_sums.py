@@ -26,7 +26,7 @@ _LARGEST_LATTICE = 1 << 17
 
 @dataclass(frozen=True)
 class Summed(Noise):
-    """The sum of independent draws: of each law so many."""
+    """The sum of independent draws: a number of draws for each law."""
 
     parts: tuple[tuple[Noise, int], ...]
 
@@ -101,7 +101,7 @@ class TreeError(Noise):
     It is Σ c_i Z_i over the nodes' discrete Laplace noises Z_i of the given rate, where Σ c_i² is
     at most `copies` and |c_i| <= 1 (docs/explanation/metrics.md). log E exp(sZ) is convex in s²
     and 0 at 0, so log E exp(s c Z) <= c² log E exp(sZ), and the error has no larger moments than
-    so many copies.
+    the sum of that many copies.
     """
 
     rate: float

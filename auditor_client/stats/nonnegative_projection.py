@@ -22,7 +22,7 @@ def project_to_total(counts: Sequence[int | Fraction], total: int | Fraction) ->
 
 
 def _shift(largest_first: list[Fraction], total: Fraction) -> Fraction:
-    """What is added to every count before cutting at 0.
+    """Return the constant to add to every count before clipping at 0.
 
     The last of (total - sum of the j largest) / j for which the j-th largest stays above 0.
     """

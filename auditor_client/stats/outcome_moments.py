@@ -47,12 +47,12 @@ class OutcomeMoments:
 
     @property
     def noise_variance(self) -> Floats:
-        """Of the noise on each of the sums, in the order of `NAMES`."""
+        """Return the variance of the noise on each sum, in the order of `NAMES`."""
         return np.asarray(self.noise.variance / np.square(np.asarray(self.units, np.float64)))
 
     @property
     def outcome_scale(self) -> float:
-        """What a difference of 1 in v is in outcomes."""
+        """Return the difference in outcomes that a difference of 1 in v stands for."""
         low, high = self.outcome_range
         return (high - low) / 2
 

@@ -47,7 +47,7 @@ class CountPairs:
         return np.asarray(special.log_ndtr(self.deviations(p, q)))
 
     def deviations(self, p: Floats, q: Floats) -> Floats:
-        """How far above its mean the observed difference is, in standard deviations."""
+        """Return how far the observed difference lies above its mean, in standard deviations."""
         mean = self.people * p - self.ratio * self.others * q
         return np.asarray((self._bar - mean) / self.spread(p, q))
 
@@ -107,7 +107,8 @@ def _noise(s: Floats, rate: AnyNoise) -> tuple[Floats, Floats, Floats]:
         case NoNoise():
             return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
         case Gaussian(sigma2=sigma2):
-            # As the normal law has it: σ² too small for that is small beside the sampling error.
+            # The normal approximation. Where σ² is too small for it, the sampling error is much
+            # larger.
             return s**2 * (sigma2 / 2), s * sigma2, np.full_like(s, sigma2)
         case Laplace(rate=found):
             return _laplace(s, found)

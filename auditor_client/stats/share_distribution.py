@@ -1,4 +1,4 @@
-"""How a measured share is distributed: exactly, or rounded to a lattice on a chosen side.
+"""The distribution of a measured share: exact, or rounded to a lattice on a chosen side.
 
 A share is measured as (X + Z)/N, X binomial, Z the noise of the bin, N the number of people as far
 as it is known: n itself, or n plus noise, part of which may be Z's own (`sizes`).
@@ -26,7 +26,7 @@ _LEAST, _MOST = -0.4, 1.4
 
 @dataclass(frozen=True, slots=True)
 class Estimator:
-    """How shares of a group are measured, apart from how many people it has.
+    """The estimator of a group's shares, apart from its number of people.
 
     `rate` is the noise of each bin and `size_rate` that of a bought size: a law, or the rate of
     discrete Laplace noise.

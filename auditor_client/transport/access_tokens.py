@@ -25,7 +25,7 @@ RENEW_BEFORE = 30.0
 
 
 class ServerMetadata(BaseModel):
-    """What we need of RFC 8414 metadata."""
+    """The fields of RFC 8414 metadata that this client needs."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -119,7 +119,7 @@ class Transport:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Whom we trust, read once in a process: it takes longer than many a request."""
+    """Return the trusted certificates. They are read once per process, because reading is slow."""
     return httpx2.create_ssl_context()
 
 

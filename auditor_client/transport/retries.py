@@ -33,7 +33,7 @@ _TOLD_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Retries:
-    """How patient to be, in attempts and seconds.
+    """Limits on retries, in attempts and seconds.
 
     `attempts` counts failures without `Retry-After` (default: 8). `patience` limits the sum of the
     waits that the service asks for (default: 360 s). A wait that begins within five minutes is
@@ -78,7 +78,7 @@ class Retries:
 
 @dataclass
 class _Trying:
-    """How often one request was tried, and how long it has waited as the service asked."""
+    """The number of failures of one request, and its waiting time as asked by the service."""
 
     limits: Retries
     failures: int = 0

@@ -53,7 +53,7 @@ class Connection:
         return self._researcher_id
 
     def me(self) -> Me:
-        """Who you are here, and the key that you are known by."""
+        """Return your identity at this service, and the key that identifies you."""
         return self._transport.get("/v1/me", Me)
 
     def change_key(self, key: KeySource) -> Me:

@@ -20,7 +20,7 @@ TOLERANCE_SECONDS = 300
 
 
 class Webhooks:
-    """Where the service pushes what you may see."""
+    """The endpoints to which the service pushes events that you may see."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

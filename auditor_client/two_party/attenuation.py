@@ -1,4 +1,4 @@
-"""How much soft labels shrink differences, and what undoes it under which assumption.
+"""Attenuation of differences by soft labels, and its correction under stated assumptions.
 
 Let p_i be calibrated: P(i is in group l | proxies of i) = p_il. Let w be the weights in use (p, or
 p clipped), and v the values. A group's average over weights estimates
@@ -50,9 +50,10 @@ class Attenuation:
     matrix: Floats
 
     def left(self, first: str, second: str) -> float:
-        """The share of a difference between two groups that is left, all others being alike.
+        """Return the share of a difference between two groups that is left, all others being equal.
 
-        If their averages differ by 1 and others lie halfway, the weighted ones differ by so much.
+        If their averages differ by 1 and others lie halfway, the weighted averages differ by this
+        share.
         """
         a, b = self.groups.index(first), self.groups.index(second)
         truth = np.zeros(len(self.groups))
@@ -105,7 +106,7 @@ class Sandwich:
 
 
 def attenuation(weights: Probabilities, probabilities: Probabilities) -> Attenuation:
-    """Of weights in use, given calibrated probabilities of the same people."""
+    """Return the attenuation by the weights in use, given people's calibrated probabilities."""
     w, p = np.asarray(weights), np.asarray(probabilities)
     if w.shape != p.shape or weights.columns != probabilities.columns or not len(w):
         raise InputError(
@@ -144,7 +145,7 @@ def sandwich(probabilities: Probabilities, group: str, inside: float, outside: f
 
 
 def frechet(share: Floats, mean: Floats, size: Floats) -> tuple[float, float]:
-    """What holds without assumptions for values in [0, 1]: limits of a group's average.
+    """Return assumption-free limits of a group's average, for values in [0, 1].
 
     In stratum s of the proxies, of `size` people, a `share` is in the group and the average value
     is `mean`. Then max(0, share + mean - 1) <= E[v·1{group} | s] <= min(share, mean), and nothing

@@ -35,7 +35,7 @@ def area(positives: Floats, negatives: Floats) -> float:
 
 
 def aucs(sums: SoftGroupSums, delta: float = 0.05) -> list[Average]:
-    """Of all groups and of everybody together (the last), each between its own limits."""
+    """Return the AUC of each group, then that of everybody, each with its own limits."""
     if sums.weight_squares is not None:
         raise InputError("An AUC needs weights from 0 to 1: use posteriors of self-reports.")
     positives, negatives = sums.starting("positive"), sums.starting("negative")
@@ -70,7 +70,7 @@ def _auc(
 def _variances(
     positives: Floats, negatives: Floats, value: float, noise: float, events: int
 ) -> tuple[float, float]:
-    """Of sampling, at most, and of noise."""
+    """Return an upper bound of the sampling variance, and the variance of the noise."""
     p, n, bins = positives.sum(), negatives.sum(), len(positives)
     # What a positive of a bin wins, a negative loses: F(b) = share below + ½ share of the bin
     wins = (np.cumsum(negatives) - negatives / 2) / n - value

@@ -36,10 +36,10 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True)
 class Decision:
-    """What a rule says at the tolerance τ.
+    """The verdict of a rule at the tolerance τ.
 
     `exceeded` is the rule as printed, on estimates alone. `worst` is the largest comparison, and
-    `at_least` what the largest true difference surely is (0 if it may be nothing). `one_sided`
+    `at_least` the lower limit of the largest true difference (0 if it may be nothing). `one_sided`
     comparisons average over the neighbour's group, and have no verdict.
     """
 
@@ -173,7 +173,7 @@ def too_few(weights: Probabilities, least: float) -> tuple[str, ...]:
 
 
 def _levels(found: Ratios, delta: float, comparisons: int) -> tuple[list[Average], list[Average]]:
-    """Averages with their own limits, and with limits that hold for so many comparisons."""
+    """Return averages with their own limits, and with limits that hold for all comparisons."""
     if comparisons < 1:
         raise InputError("A comparison needs two groups at least.", case="few-groups")
     return found.averages(delta), found.averages(delta / comparisons)

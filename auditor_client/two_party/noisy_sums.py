@@ -1,4 +1,4 @@
-"""What comes back: sums by group and cell, as numbers of people, and the noise on them."""
+"""The sums that a run returns, by group and cell, as numbers of people, with their noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

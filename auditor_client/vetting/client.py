@@ -182,7 +182,7 @@ class Applications:
         *,
         days: int | None = None,
     ) -> Application:
-        """A step of the mediation; whoever opens it sets its time limit in working days."""
+        """Record a step of the mediation. The opening step sets its time limit in working days."""
         return _mediate(self._statements, "regulator", application_id, outcome, text, days)
 
     def _all(self, state: ApplicationState | None) -> Iterator[Application]:

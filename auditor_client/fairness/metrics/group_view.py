@@ -19,20 +19,20 @@ from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, dis
 
 
 class GroupView(ABC):
-    """What one group's release says of its scores."""
+    """The scores of one group as its release shows them."""
 
     name: str
     middles: tuple[float, ...]
 
     @property
     def bins(self) -> int:
-        """How many bins there are, `outside` not counted."""
+        """Return the number of bins without `outside`."""
         return len(self.middles)
 
     @property
     @abstractmethod
     def size(self) -> GroupSizeEstimate:
-        """What is known of the number of people."""
+        """Return the estimate of the number of people."""
 
     @abstractmethod
     def lower(self, k: int) -> GroupCounts:

@@ -67,7 +67,9 @@ def _above(first: GroupView, second: GroupView, f: Floats, level: float) -> floa
 
 
 def _bet(side: GroupView, gains: Floats, stake: float) -> Floats:
-    """What the bet `1 + stake·gain` on every person has become, noise allowed for."""
+    """Return a lower bound, given the noise, of the capital after betting `1 + stake·gain` per
+    person.
+    """
     worst = np.maximum(-gains.min(axis=1), 1e-300)
     # No more than can be lost, and than the noise's moments reach.
     most = min(_MOST, -math.expm1(-_MOST * min(side.most_tilt, 50.0)))

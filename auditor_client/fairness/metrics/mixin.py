@@ -1,8 +1,9 @@
-"""What a release says beyond its fairness gap, at no further budget: other measures of disparity.
+"""Further measures of disparity, computed from a release at no further budget.
 
-All pairs of groups are compared, and share delta: the limits of one measure hold for all pairs at
-once with probability 1 - delta. Different measures do not share it: of twenty, at delta = .05, one
-may be expected to miss. docs/explanation/metrics.md says what each measures and proves the limits.
+All pairs of groups are compared and share delta: the limits of one measure hold for all pairs at
+once with probability 1 - delta. Different measures do not share delta. Of twenty at delta = .05,
+one may be expected to miss. docs/explanation/metrics.md explains each measure and proves its
+limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,14 +59,14 @@ class MetricsMixin:
         return self._pairs(delta, kolmogorov_smirnov)
 
     def wasserstein(self, delta: float = 0.05) -> "list[Estimate]":
-        """How far scores must be moved on average to make two groups alike."""
+        """Return the average distance that scores must move to make two groups' scores equal."""
         from auditor_client.fairness.metrics.wasserstein import wasserstein
 
         rounding = self._rounding()
         return self._pairs(delta, lambda a, b, level: wasserstein(a, b, level, rounding))
 
     def quantile_gap(self, q: float = 0.5, delta: float = 0.05) -> "list[Estimate]":
-        """Differences of the q-quantiles of scores (the median unless told)."""
+        """Return differences of the q-quantiles of scores (default: the median)."""
         from auditor_client.fairness.metrics.quantiles import quantile_gap
 
         if not 0 < q < 1:
@@ -120,7 +121,7 @@ class MetricsMixin:
 
 
 def bins_below(bins: Sequence[tuple[float, float]], threshold: float) -> int:
-    """How many bins lie below the threshold, which must be between two of them."""
+    """Return the number of bins below the threshold, which must be an edge between two bins."""
     levels = all(low == high for low, high in bins)
     k = sum(high < threshold if levels else high <= threshold for _, high in bins)
     if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):

@@ -21,7 +21,7 @@ def test_tubes_have_a_panel_for_each_arm_with_ones_own_in_it(table: object) -> N
     assert "arm 1" in drawn
     assert "arm 2" in drawn
     spec = tube_chart(table).to_dict()
-    assert "2 arms, each beside one's own" in spec["description"]
+    assert "2 arms, each compared with one's own" in spec["description"]
 
 
 def test_steps_and_cost_against_alpha() -> None:
