@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from auditor_client.charts.count_charts import limits_chart
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.presentation import Figure, Judgement, Summary, Table, Verdict
 from auditor_client.reporting.rounding import listed, percent
 from openapi.resources import Catalogue
@@ -45,7 +45,7 @@ def illustrate(audit: ShareAboveResult, judgement: Judgement) -> tuple[Figure, .
     return (Figure(limits_chart(limited, "share above the threshold", words, (0, 1)), words),)
 
 
-def forecast(request: ShareAboveRequest, audience: AudienceFacts, _: Catalogue) -> Forecast:
+def forecast(request: ShareAboveRequest, audience: ForecastAudience, _: Catalogue) -> Forecast:
     """Return how wide the interval of the smallest group is going to be."""
     name, people = audience.smallest
     scale = float(2 if audience.fixed_size else 1) * audience.groups_per_person
