@@ -143,7 +143,7 @@ def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
     with refuses(TrustError, "another-key"):
         auditor.audits.two_party(
             metrics.histogram(job(auditor), EDGES),
-            one(auditor, biased_world.world, stranger=False),
+            one(auditor, biased_world, stranger=False),
             regulator_key=foreign,
             minimum_population=0,
             progress=False,
@@ -154,7 +154,7 @@ def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
 
 def test_an_audience_with_groups_will_not_do(service: Deployment, biased_world: World) -> None:
     auditor = auditor_at(service)
-    people = one(auditor, biased_world.world, stranger=False)
+    people = one(auditor, biased_world, stranger=False)
     plain = auditor.audiences.upload(
         pa.table({"username": ["ada"], "group": ["a"]}), id="username", by="group", progress=False
     )
@@ -166,7 +166,7 @@ def test_a_run_that_is_drawn_waits_for_the_regulator(
     service: Deployment, biased_world: World, tmp_path: Path
 ) -> None:
     auditor = auditor_at(service, opened_share="1")
-    talk = Conversation.begin(service, auditor, one(auditor, biased_world.world, stranger=False))
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
     party = talk.party()
     with refuses(errors.NotReleasedError, "not-opened"):
         talk.talk(party)
@@ -211,7 +211,7 @@ def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(
     done: list[TwoPartyResult] = []
 
     def ask() -> None:
-        done.append(run(service, auditor, one(auditor, biased_world.world, stranger=False)))
+        done.append(run(service, auditor, one(auditor, biased_world, stranger=False)))
 
     waiting = threading.Thread(target=ask)
     waiting.start()
@@ -240,7 +240,7 @@ def two_party_drawn(root: str, audit_id: str) -> int:
 
 def test_bad_messages_are_problems_and_do_no_harm(service: Deployment, biased_world: World) -> None:
     auditor = auditor_at(service)
-    talk = Conversation.begin(service, auditor, one(auditor, biased_world.world, stranger=False))
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
     talk.service = service.service
     path = f"/v1/audits/{talk.audit.id}/exchange"
 
@@ -285,7 +285,7 @@ def test_bad_messages_are_problems_and_do_no_harm(service: Deployment, biased_wo
 
 def test_a_run_with_findings_is_never_delivered(service: Deployment, biased_world: World) -> None:
     auditor = auditor_at(service, opened_share="1")
-    talk = Conversation.begin(service, auditor, one(auditor, biased_world.world, stranger=False))
+    talk = Conversation.begin(service, auditor, one(auditor, biased_world, stranger=False))
     party = talk.party()
     party._weights = np.full((1, 1), 2_000, np.int64)
     with refuses(errors.NotReleasedError, "not-opened"):
@@ -365,14 +365,14 @@ def metric_reach(found: TwoPartyResult) -> int:
 
 
 def test_groups_of_few_people_are_refused_before_they_are_paid(
-    service: Deployment, biased_world: SimulatedPlatform
+    service: Deployment, biased_world: World
 ) -> None:
     auditor = auditor_at(service)
     before = auditor.budget().mandates[0].remaining
     with refuses(InputError, "few-people", 10):
         auditor.audits.two_party(
             metrics.histogram(job(auditor), EDGES),
-            one(auditor, biased_world.world, stranger=False),
+            one(auditor, biased_world, stranger=False),
             regulator_key=regulator_jwk(service),
             progress=False,
         )
