@@ -178,7 +178,7 @@ def _known(
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
     """The counts of one strategy and of random traffic, among those of all three traffics."""
-    return np.r_[place * size : (place + 1) * size, 2 * size : 3 * size]
+    return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
