@@ -6,7 +6,13 @@ from itertools import combinations
 
 from auditor_client.charts.count_charts import limits_chart
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
-from auditor_client.kinds.presentation import Figure, Judgement, Summary, Table, Verdict
+from auditor_client.kinds.presentation import (
+    Judgement,
+    PresentedChart,
+    PresentedTable,
+    Summary,
+    Verdict,
+)
 from auditor_client.reporting.rounding import listed, percent
 from openapi.resources import Catalogue
 from share_above.auditor_half import ShareAboveResult
@@ -28,7 +34,7 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
             f"The shares differ by {percent(low)} to {percent(high)};"
             f" {percent(judgement.alpha)} are tolerated.",
         ),
-        table=Table(
+        table=PresentedTable(
             f"Shares above {audit.release.threshold:g}, within limits that hold together.",
             ("Group", "Low", "High"),
             tuple((name, percent(a, 1), percent(b, 1)) for name, (a, b) in shares.items()),
@@ -37,12 +43,14 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
     )
 
 
-def illustrate(audit: ShareAboveResult, judgement: Judgement) -> tuple[Figure, ...]:
+def illustrate(audit: ShareAboveResult, judgement: Judgement) -> tuple[PresentedChart, ...]:
     """Return the shares between their limits."""
     shares = intervals(audit, judgement.delta)
     limited = {name: ((low + high) / 2, low, high) for name, (low, high) in shares.items()}
     words = f"Share above {audit.release.threshold:g} of {', '.join(shares)}, with limits."
-    return (Figure(limits_chart(limited, "share above the threshold", words, (0, 1)), words),)
+    return (
+        PresentedChart(limits_chart(limited, "share above the threshold", words, (0, 1)), words),
+    )
 
 
 def forecast(request: ShareAboveRequest, audience: ForecastAudience, _: Catalogue) -> Forecast:
