@@ -1,4 +1,4 @@
-"""What commands that ask for audits have in common: contents, bins, noise and who pays."""
+"""Options shared by the commands that submit audits: contents, bins, noise and payment."""
 
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, Unpack
@@ -14,21 +14,23 @@ Bins = Annotated[int, typer.Option(help="Equal bins over the range of scores.")]
 EdgeList = Annotated[str | None, typer.Option(help="Edges of bins: 0,0.5,1.")]
 LevelList = Annotated[str | None, typer.Option(help="Values of a discrete score: 1,2,3.")]
 Epsilon = Annotated[
-    str | None, typer.Option(help="At most six decimal places; 1 unless told.", show_default=False)
+    str | None, typer.Option(help="At most six decimal places (default: 1).", show_default=False)
 ]
-SizeEpsilon = Annotated[str | None, typer.Option(help="For the numbers of scored people.")]
+SizeEpsilon = Annotated[
+    str | None, typer.Option(help="Epsilon for the noisy numbers of scored people.")
+]
 Mechanism = Annotated[
     Literal["discrete-laplace", "discrete-gaussian"],
-    typer.Option(help="Which noise. Gaussian takes --rho, and a mandate in rho pays."),
+    typer.Option(help="Kind of noise. Gaussian needs --rho and a mandate in rho."),
 ]
-Rho = Annotated[str | None, typer.Option(help="In place of --epsilon, for Gaussian noise.")]
-SizeRho = Annotated[str | None, typer.Option(help="In place of --size-epsilon.")]
+Rho = Annotated[str | None, typer.Option(help="Instead of --epsilon, for Gaussian noise.")]
+SizeRho = Annotated[str | None, typer.Option(help="Instead of --size-epsilon, for Gaussian noise.")]
 Context = Annotated[list[str] | None, typer.Option(help="name=value, repeatable.")]
 MandateId = Annotated[str | None, typer.Option("--mandate", help="The mandate that pays.")]
 Key = Annotated[
     str | None,
     typer.Option(
-        help="A key of your own, instead of the record on this machine: the same key pays once."
+        help="Your own idempotency key, instead of this machine's record: the same key pays once."
     ),
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report here.")]

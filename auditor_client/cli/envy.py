@@ -18,10 +18,12 @@ from auditor_client.cli.saved_results import keep_and_show
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
 ]
-Tolerance = Annotated[float, typer.Option(help="By how much others' may suit people better.")]
+Tolerance = Annotated[
+    float, typer.Option(help="Tolerated gain of reward from others' recommendations.")
+]
 Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
-Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
+Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others is ignored.")]
 Lam = Annotated[float, typer.Option(help="The share of people who may be envious.")]
 
 
@@ -43,9 +45,11 @@ def plan(
         int | None,
         typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
     ] = None,
-    power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
+    power: Annotated[
+        float, typer.Option(help="The probability of certifying a platform without envy.")
+    ] = 0.9,
     uncertified: Annotated[
-        float, typer.Option(help="The share of targets that may stay undecided there.")
+        float, typer.Option(help="The share of targets that may stay undecided on it.")
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
@@ -93,17 +97,26 @@ def plan(
 
 def audit(
     audience: AudienceId,
-    steps: Annotated[int, typer.Option(help="The most of each target: see `envy-plan`.")],
-    tolerance: Annotated[str, typer.Option(help="By how much others' may suit better.")] = "0.05",
+    steps: Annotated[
+        int, typer.Option(help="Largest number of steps of each target: see `envy-plan`.")
+    ],
+    tolerance: Annotated[
+        str, typer.Option(help="Tolerated gain of reward from others' recommendations.")
+    ] = "0.05",
     alpha: Annotated[str, typer.Option(help="The share of reward people may lose.")] = "0.2",
-    delta: Annotated[str, typer.Option(help="Of a wrong certificate.")] = "0.05",
-    gamma: Annotated[str, typer.Option(help="Envy of fewer others does not count.")] = "0.1",
-    lam: Annotated[str, typer.Option(help="The share who may be envious.")] = "0.1",
+    delta: Annotated[str, typer.Option(help="The probability of a wrong certificate.")] = "0.05",
+    gamma: Annotated[
+        str, typer.Option(help="Envy of a smaller share of others is ignored.")
+    ] = "0.1",
+    lam: Annotated[str, typer.Option(help="The share of people who may be envious.")] = "0.1",
     bounds: Bounds = "tight",
     targets: Annotated[
         int | None, typer.Option(help="People audited (default: as needed).")
     ] = None,
-    arms: Annotated[int | None, typer.Option(help="Others shown (default: fewest).")] = None,
+    arms: Annotated[
+        int | None,
+        typer.Option(help="Other people's recommendations per target (default: fewest)."),
+    ] = None,
     arms_per_person: Annotated[
         int | None,
         typer.Option(help="Audits in which one person takes part at most (default: as needed)."),
@@ -111,7 +124,7 @@ def audit(
     epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
     duration_epsilon: Annotated[str | None, typer.Option(help="0 for no duration.")] = None,
     cost_epsilon: Annotated[str | None, typer.Option(help="0 for no cost.")] = None,
-    price: Annotated[bool, typer.Option(help="Only say what it would cost.")] = False,
+    price: Annotated[bool, typer.Option(help="Only show the price.")] = False,
     mandate: MandateId = None,
     report: ReportFile = None,
     receipt: ReceiptFile = None,

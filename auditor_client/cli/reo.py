@@ -27,7 +27,7 @@ from auditor_client.errors import InputError
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
 RandomFile = Annotated[
     Path | None,
-    typer.Option("--random", help="Random traffic: what makes the question answerable."),
+    typer.Option("--random", help="Random traffic, which the test needs."),
 ]
 Labels = Annotated[
     str, typer.Option("--label", help="Signals whose union is the label: like,share.")
@@ -50,12 +50,14 @@ def reo(
     treatment: Annotated[
         Path | None, typer.Option(help="A treatment's traffic, to compare.")
     ] = None,
-    recalled: Annotated[Path | None, typer.Option(help="Traffic of what passed recall.")] = None,
+    recalled: Annotated[
+        Path | None, typer.Option(help="Traffic of items that passed recall.")
+    ] = None,
     delta: Delta = 0.05,
-    chart: Annotated[Path | None, typer.Option(help="Draw the days into this SVG.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="SVG file for a chart of the days.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Is relevant content shown as often, whoever made it? Asked of your own logs."""
+    """Test on your own logs whether relevant content of each group is shown equally often."""
     from auditor_client.reo import own_logs  # SciPy takes a second to import
 
     if chart and not day:
@@ -94,7 +96,7 @@ def reo(
 
 
 def _number(value: float) -> float | None:
-    """What is undefined is null, as JSON has it."""
+    """Return None for an undefined value, which JSON writes as null."""
     return value if math.isfinite(value) else None
 
 
@@ -111,10 +113,10 @@ def audit(
     audience: AudienceId,
     log: Annotated[str, typer.Argument(metavar="LOG")],
     creators: Annotated[str, typer.Option(help="The column of the creators' groups.")],
-    signals: Annotated[str | None, typer.Option(help="like,share; all unless told.")] = None,
-    strategies: Annotated[str | None, typer.Option(help="default,new; all unless told.")] = None,
-    days: Annotated[str | None, typer.Option(help="Days to tell apart, or `all`.")] = None,
-    rows_per_person: Annotated[int, typer.Option(help="The most rows of one viewer.")] = 1,
+    signals: Annotated[str | None, typer.Option(help="like,share (default: all).")] = None,
+    strategies: Annotated[str | None, typer.Option(help="default,new (default: all).")] = None,
+    days: Annotated[str | None, typer.Option(help="Days to analyse separately, or `all`.")] = None,
+    rows_per_person: Annotated[int, typer.Option(help="Largest number of rows per viewer.")] = 1,
     epsilon: Epsilon = None,
     mechanism: Mechanism = "discrete-laplace",
     rho: Rho = None,
@@ -126,7 +128,7 @@ def audit(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Is relevant content shown as often, whoever made it? Asked of a platform's log."""
+    """Test on a platform's log whether relevant content of each group is shown equally often."""
     with charging(profile) as auditor:
         found = auditor.audits.reo(
             audience, log, creators=creators,
