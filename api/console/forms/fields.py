@@ -38,21 +38,24 @@ WORDS: dict[str, tuple[str, str]] = {
     "audience_id": ("Audience", ""),
     "test": ("Outcome test", "The released test that says how scores are to be corrected."),
     "bins": ("Bins of scores", "A number of equal bins, or their edges: 0, 0.25, 0.5, 1"),
-    "levels": ("Values of a discrete score", "In place of bins, for instance 1, 2, 3"),
+    "levels": ("Values of a discrete score", "Instead of bins, for instance 1, 2, 3"),
     "epsilon": ("Privacy ε", "Noise falls as it grows, and the price rises with it."),
-    "size_epsilon": ("ε for the sizes of groups", "A quarter of ε unless told, 0 for none."),
-    "rho": ("Gaussian noise ρ", "In place of ε, for a mandate in rho."),
-    "size_rho": ("ρ for the sizes of groups", "A sixteenth of ρ unless told."),
+    "size_epsilon": ("ε for the sizes of groups", "Default: a quarter of ε. 0 for none."),
+    "rho": ("Gaussian noise ρ", "Instead of ε, for a mandate in rho."),
+    "size_rho": ("ρ for the sizes of groups", "Default: a sixteenth of ρ."),
     "mandate_id": ("Paid by the mandate", ""),
     "weights": ("Weights of the two groups", "To make up for unequal sizes, for instance 2, 1"),
     "score": ("Column of scores", ""),
     "outcome": ("Column of outcomes", ""),
-    "outcome_range": ("Range of outcomes", "Low, high; others are cut. The column’s own if empty."),
-    "column": ("Column", "Of the log, whose numbers are counted."),
+    "outcome_range": (
+        "Range of outcomes",
+        "Low, high; other values are clipped. Default: the column’s own range.",
+    ),
+    "column": ("Column", "The numeric column of the log to count."),
     "query": ("Column of queries", "Jobs or lists within which opportunities move."),
-    "places": ("Places", "Sum ranks within so many places; none if empty."),
+    "places": ("Places", "Sum ranks within this number of places; no limit if empty."),
     "where": ("Only rows where", "One column a line, as name: word, word"),
-    "rows_per_person": ("Rows of a person, at most", "Drawn at random; more are more noise."),
+    "rows_per_person": ("Rows of a person, at most", "Drawn at random; more rows mean more noise."),
     "creators": ("Groups of creators", "The column that says who made what was shown."),
     "signals": ("Signals", "A row is positive if any of them is."),
     "strategies": ("Strategies", "Each is measured against random traffic."),
@@ -124,7 +127,7 @@ def model_of(kind: str) -> type[BaseModel]:
 
 @cache
 def schema_of(kind: str) -> Schema:
-    """What the model says of its fields."""
+    """Return the JSON schema of the request model of a kind."""
     found: Schema = model_of(kind).model_json_schema()
     return found
 
@@ -173,7 +176,7 @@ def _widget(name: str, told: Schema, options: Options) -> Widget:
 
 
 def _usual(name: str, usual: Any, options: Options) -> tuple[str, ...]:
-    """What a form begins with."""
+    """Return the initial values of a field."""
     if name in _ALL_UNLESS_TOLD:
         return tuple(options)
     if name in MANY or name in _EMPTY or usual is None:

@@ -1,4 +1,4 @@
-"""What a researcher can choose from: their own uploads, their mandates, and what is offered."""
+"""Options of a researcher's forms: their own uploads, their mandates, and the catalogue."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from api.contents.queries import list_contents
 from api.mandates.queries import get_budget
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
 
-# So many of the newest uploads and audits.
+# Number of uploads and audits offered, newest first.
 _NEWEST = 100
 OF_LOGS = ("outcome-test", "log-cdf", "bias-size", "reo")
 # Its keys and its sums must stay with the researcher: a page of the platform's cannot hold them.
@@ -93,7 +93,7 @@ class Choices:
 
 
 def load_choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
-    """What there is for this kind, on this log or the first that suits."""
+    """Return the options for this kind, on this log or the first that suits."""
     caller = visit.caller
     parts = visit.console.parts
     catalogue = get_catalogue(parts.platform, parts.settings)

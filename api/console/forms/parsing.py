@@ -69,7 +69,7 @@ class _FilledForm:
         return found
 
     def _value(self, name: str) -> Any:
-        """What the model takes; nothing where nothing was given."""
+        """Return the value for the model; None for an empty field."""
         from auditor_client.transport.decimals import to_decimal
 
         text = self._text(name)
