@@ -1,4 +1,4 @@
-"""How values are written on a page. Whatever an outsider may have written is escaped."""
+"""Filters that format values for pages. Text that an outsider may have written is escaped."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ def moment(at: datetime | None) -> Markup | str:
 
 
 def left(due: datetime) -> str:
-    """How long until a deadline, in whole days."""
+    """Return the time until a deadline, in whole days."""
     days = (due - now()) // timedelta(days=1)
     if due <= now():
         return f"{plural(-days, 'day')} late"
@@ -32,7 +32,7 @@ def left(due: datetime) -> str:
 
 
 def plural(count: int, what: str) -> str:
-    """So many of something, in English."""
+    """Return a count with its noun, in English."""
     return f"{number(count)} {what}{'' if count == 1 else 's'}"
 
 

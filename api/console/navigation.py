@@ -1,4 +1,4 @@
-"""What a person of each role finds in the console, in the order of their work."""
+"""The console's menu for each role, in the order of their work."""
 
 from api.identity.caller import Caller
 

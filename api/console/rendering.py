@@ -1,6 +1,4 @@
-"""What all pages share: headers that forbid what no page needs, forms that only we can have sent,
-and errors that are told in words.
-"""
+"""Rendering shared by all pages: security headers, tokens against forged forms, and error pages."""
 
 import hmac
 from collections.abc import Callable, Coroutine
@@ -117,7 +115,10 @@ def render(
     status: int = 200,
     **context: Any,
 ) -> HTMLResponse:
-    """A page, with the token for its forms; whoever has neither session nor visit gets one."""
+    """Render a page with the token for its forms.
+
+    Set a visit's cookie if there is no session or visit.
+    """
     console = console_of(request)
     cookies = console.cookies
     ended = getattr(request.state, "ended", False)
@@ -150,7 +151,7 @@ def _told(request: Request, error: Exception) -> Response:
 
 
 def _words(error: Exception) -> tuple[str, str, int]:
-    """What happened: title, detail, status."""
+    """Return the title, detail and status of an error."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"][1:])

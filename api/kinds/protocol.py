@@ -1,9 +1,9 @@
-"""What a kind of audit is: the platform's half of it, one file each.
+"""The protocol of a kind of audit: the platform's half, one package per kind.
 
-A kind says which platforms carry it, what it refuses, what it asks of the waist, by which rules it
-counts, and how its release looks; nothing else in the service knows one kind from another. Only
-`reduce` sees people, and what it makes can leave through the waist only; everything else looks at
-the request and at public facts.
+A kind states the platforms that can offer it, its refusals, its release plan, its counting rules
+and the form of its release. Nothing else in the service distinguishes kinds. Only `reduce` sees
+people, and its tables leave the service only as noisy releases. Everything else reads the request
+and public facts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ KNOWN_AT_CHARGE: frozenset[Source] = frozenset({"upload", "confirmed", "sample"}
 
 @dataclass(frozen=True)
 class AudienceFacts:
-    """What is public about a sealed audience."""
+    """The public facts about a sealed audience."""
 
     labels: tuple[str, ...]
     groups_per_person: int
@@ -87,15 +87,15 @@ class Kind(Protocol):
         ...
 
     def offered_by(self, platform: Platform) -> bool:
-        """Whether the platform's capabilities carry this kind."""
+        """Return whether the platform's capabilities support this kind."""
         ...
 
     def check(self, request: Any, audience: AudienceFacts, platform: Platform) -> None:
-        """Refuse what cannot be asked (`RefusalError`), before anything is charged."""
+        """Raise `RefusalError` for a request that cannot run, before anything is charged."""
         ...
 
     def plan(self, request: Any, audience: AudienceFacts) -> ReleasePlan:
-        """Which tables will be released, with which noise: all that the price depends on."""
+        """Return the tables to release and their noise, on which alone the price depends."""
         ...
 
     def reduce(
@@ -106,11 +106,13 @@ class Kind(Protocol):
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        """The tables of the plan, within its bounds, from private data."""
+        """Compute the tables of the plan, within its bounds, from private data."""
         ...
 
     def held_bytes(self, request: Any, audience: AudienceFacts) -> int:
-        """What is held at once beside people, a batch of them and tables, by what was declared."""
+        """Return the memory needed, by declared sizes, in addition to people, a batch and
+        tables.
+        """
         ...
 
     def present(
@@ -120,13 +122,13 @@ class Kind(Protocol):
         digests: Sequence[str],
         released: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """The kind's own fields of the release; `digests` are those of the contents."""
+        """Return the kind's own fields of the release; `digests` are those of the contents."""
         ...
 
     def rules(self, request: Any, platform: Platform) -> tuple[str, ...]:
-        """By which rules people count, beside those of every kind."""
+        """Return the counting rules in addition to those of every kind."""
         ...
 
     def model_digest(self, request: Any, platform: Platform) -> str | None:
-        """Of the model whose work is read, where there is one."""
+        """Return the digest of the model whose output is read, if there is one."""
         ...

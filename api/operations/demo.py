@@ -1,13 +1,13 @@
-"""The demo's hosts: two simulated platforms, each behind a service in a process of its own.
+"""The demo's hosts: two simulated platforms, each with a service in its own process.
 
 The service has the platform in its own process, or reaches it as a real one is reached: by HTTP, or
 as files (`Through`). What the study finds is the same.
 
 The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
-researchers hold. `truth` is written beside them so that the reader can judge the verdicts.
+researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
 
-Left running, there is a third platform, for the notebooks of docs/examples: nobody put a bias into
-it, but it learned from people whose homes, tastes and work differ by group.
+With the hosts kept running, there is a third platform, for the notebooks of docs/examples. It has
+no built-in bias, but it learned from people whose homes, tastes and work differ by group.
 """
 
 import base64
@@ -41,7 +41,7 @@ EVERY_KIND = "biased"
 
 
 class Through(StrEnum):
-    """How the services reach the platforms."""
+    """The way in which the services reach the platforms."""
 
     PROCESS = "process"
     HTTP = "http"
@@ -181,7 +181,7 @@ def _start(arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
 
 
 def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Until it answers, whatever it is: an adapter refuses whoever brings no token."""
+    """Wait until the process gives any answer; an adapter refuses requests without a token."""
     while process.poll() is None:
         try:
             with urlopen(url):  # noqa: S310  (an address we made)

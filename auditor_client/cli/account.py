@@ -14,7 +14,7 @@ from auditor_client.local.keys import new_key
 from auditor_client.local.profiles import load_profile, save_profile
 from auditor_client.transport.session import Connection
 
-app = typer.Typer(help="Who you are to the service.", invoke_without_command=True)
+app = typer.Typer(help="Your account at the service.", invoke_without_command=True)
 key_app = typer.Typer(help="Your own key.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
 webhook_app = typer.Typer(help="Have entries pushed to you.", no_args_is_help=True)
@@ -32,7 +32,7 @@ def show_me(
 
 @key_app.command("rotate")
 def rotate(
-    file: Annotated[Path | None, typer.Argument(help="Where the new private key goes.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="The file for the new private key.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:

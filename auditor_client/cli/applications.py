@@ -36,7 +36,9 @@ def apply(
     template: Annotated[bool, typer.Option(help="Print an example to fill in.")] = False,
     prepare: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Send nothing: write what the others are to agree to."),
+        typer.Option(
+            metavar="OUT", help="Send nothing: write the text that co-applicants must agree to."
+        ),
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -83,7 +85,7 @@ def list_applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = 
 def status(
     application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Where an application stands, its deadline and its history."""
+    """Show an application's state, deadline and history."""
     with Applicant.from_profile(profile) as applicant:
         show_application(applicant.application(application), as_json)
 
@@ -116,7 +118,7 @@ def show_applications(applications: list[Application], as_json: bool) -> None:
 
 
 def show_application(application: Application, as_json: bool) -> None:
-    """What it asks for, where it stands, and how it got there."""
+    """Print what the application asks for, its state and its history."""
     if as_json:
         print_json(application.model_dump())
         return

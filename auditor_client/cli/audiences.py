@@ -14,7 +14,8 @@ from auditor_client.errors import InputError
 
 app = typer.Typer(help="Audiences: the people of an audit, in groups.")
 Consented = Annotated[
-    bool, typer.Option(help="All agreed to be shown others' recommendations for a while.")
+    bool,
+    typer.Option(help="Everybody consented to see other people's recommendations for a while."),
 ]
 
 
@@ -24,15 +25,19 @@ def upload(
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
     by: Annotated[list[str], typer.Option(help="The column of groups; repeat to intersect.")],
     where: Annotated[str | None, typer.Option(help="A column of true and false.")] = None,
-    id_kind: Annotated[str | None, typer.Option(help="If the column's name does not say.")] = None,
+    id_kind: Annotated[
+        str | None, typer.Option(help="Kind of identifier (default: by the column's name).")
+    ] = None,
     country: Annotated[
         str | None,
         typer.Option(help="Calling code (+44) or region (GB) of phone numbers without +."),
     ] = None,
-    drop_missing: Annotated[bool, typer.Option(help="Leave rows without a group out.")] = False,
+    drop_missing: Annotated[bool, typer.Option(help="Drop rows without a group.")] = False,
     confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
     consented: Consented = False,
-    resume: Annotated[str | None, typer.Option(help="Go on with this audience.")] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Continue the upload of this audience.")
+    ] = None,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -69,7 +74,9 @@ def seal(
 
 @app.command("sample")
 def sample(
-    attribute: Annotated[str, typer.Argument(help="What people declared, e.g. gender.")],
+    attribute: Annotated[
+        str, typer.Argument(help="The attribute that people declared, e.g. gender.")
+    ],
     sizes: Annotated[list[str], typer.Argument(help="value=number, e.g. woman=300 man=300.")],
     consented: Consented = False,
     profile: ProfileName = DEFAULT_PROFILE,

@@ -16,7 +16,7 @@ from auditor_client.errors import InputError
 
 app = typer.Typer(help="Check whether a platform treats audits specially.", no_args_is_help=True)
 
-Receipt = Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file by save_receipt.")]
+Receipt = Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file written by save_receipt.")]
 FalseAlarm = Annotated[
     float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
 ]
@@ -31,10 +31,10 @@ def plan(
         float, typer.Option(help="The share of one group's deliveries that is withheld.")
     ] = 1.0,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
-    power: Annotated[float, typer.Option(help="Of finding it.")] = 0.8,
+    power: Annotated[float, typer.Option(help="The probability of finding it.")] = 0.8,
     false_alarm: FalseAlarm = 0.01,
     receipt: Annotated[
-        Path | None, typer.Option(help="An earlier audit of the content: says where edges lie.")
+        Path | None, typer.Option(help="An earlier audit of the content, with its edges.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +56,8 @@ def plan(
 def field(
     receipt: Receipt,
     shown: Annotated[
-        list[str], typer.Option(help="Of a group: NAME=SHOWN/CANARIES, as woman=3/1000.")
+        list[str],
+        typer.Option(help="Counts of a group: NAME=SHOWN/CANARIES, for example woman=3/1000."),
     ],
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,
@@ -75,7 +76,8 @@ def field(
 def presence(
     receipt: Receipt,
     canaries: Annotated[
-        list[str], typer.Option(help="Of a group of canaries: NAME=NUMBER, as woman=300.")
+        list[str],
+        typer.Option(help="Number of a group's canaries: NAME=NUMBER, for example woman=300."),
     ],
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,

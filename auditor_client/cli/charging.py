@@ -1,4 +1,4 @@
-"""What commands that charge have in common: they resume, and say what an interruption leaves."""
+"""Shared parts of commands that charge: they resume, and report the state after an interruption."""
 
 import signal
 import sys

@@ -11,7 +11,9 @@ from auditor_client.transport.session import Connection
 
 
 def console(
-    browser: Annotated[bool, typer.Option(help="Open it; or else print the link alone.")] = True,
+    browser: Annotated[
+        bool, typer.Option(help="Open the console in a browser, or only print the link.")
+    ] = True,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:

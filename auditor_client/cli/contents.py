@@ -44,7 +44,7 @@ def list_contents(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = Fals
 
 
 def catalogue(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """What the platform offers: kinds of audit, identifiers, samples, limits."""
+    """Show what the platform offers: kinds of audit, identifiers, samples, limits."""
     with Auditor.from_profile(profile) as auditor:
         offer = auditor.catalogue().model_dump()
     if as_json:

@@ -13,8 +13,8 @@ from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator
 from openapi.resources import AuditorOverview, ExportName, Flag, MandateOverview
 
-AuditorId = Annotated[str | None, typer.Option("--auditor", help="Of this organisation alone.")]
-Days = Annotated[int, typer.Option(help="Of the last so many days.", min=1, max=10_000)]
+AuditorId = Annotated[str | None, typer.Option("--auditor", help="Only this organisation.")]
+Days = Annotated[int, typer.Option(help="Period, in days before now.", min=1, max=10_000)]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def add_to(app: typer.Typer) -> None:
 def overview(
     auditor: AuditorId = None, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Who has what, who spends how fast, and what the platform has left."""
+    """Show mandates, the rate of spending, and the platform's remaining budget."""
     with Regulator.from_profile(profile) as regulator:
         found = regulator.insight.overview(auditor)
     if as_json:
@@ -48,12 +48,16 @@ def overview(
 def refusals(
     auditor: AuditorId = None,
     days: Days = 90,
-    counts: Annotated[bool, typer.Option("--counts", help="How many, by reason.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the newest so many.")] = None,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Print only the number of refusals by reason.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(help="Largest number of entries, newest first.")
+    ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """What was refused, and why."""
+    """List refusals and their reasons."""
     since = _ago(days)
     with Regulator.from_profile(profile) as regulator:
         if counts:
@@ -89,7 +93,7 @@ def flags(
 def report(
     quarter: Annotated[str, typer.Argument(help="For instance 2026-Q4.")],
     auditor: AuditorId = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write the HTML.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the HTML report.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:

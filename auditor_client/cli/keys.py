@@ -15,9 +15,9 @@ from auditor_client.local.private_files import home
 from auditor_client.local.profiles import load_profiles, save_profile
 
 key_app = typer.Typer(help="Make a key; a regulator registers its public half.")
-profile_app = typer.Typer(help="Which service, as whom, with which key.")
+profile_app = typer.Typer(help="Profiles: a service, an identity and a key.")
 
-KeyFile = Annotated[Path | None, typer.Argument(help="Where the private key is (to be) kept.")]
+KeyFile = Annotated[Path | None, typer.Argument(help="The file of the private key.")]
 
 
 @key_app.command("new")

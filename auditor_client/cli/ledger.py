@@ -22,7 +22,9 @@ KeysFile = Annotated[
 ]
 Witnessed = Annotated[
     list[Path] | None,
-    typer.Option("--witnessed", exists=True, help="A head that a witness gave you, repeatable."),
+    typer.Option(
+        "--witnessed", exists=True, help="A checkpoint that a witness gave you, repeatable."
+    ),
 ]
 
 # What the verifier took as stated, for a reader.
@@ -44,7 +46,9 @@ NOTICES = {
 @app.command("entries")
 def entries(
     kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the newest so many.")] = 50,
+    limit: Annotated[
+        int | None, typer.Option(help="Largest number of entries, newest first.")
+    ] = 50,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -72,7 +76,7 @@ def verify(
     keys: KeysFile,
     witnessed: Witnessed = None,
     forgetful: Annotated[
-        bool, typer.Option("--forgetful", help="Neither use nor keep what was seen before.")
+        bool, typer.Option("--forgetful", help="Neither read nor store checkpoints seen before.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -118,7 +122,9 @@ def head(
 @app.command("cosign")
 def cosign(
     keys: KeysFile,
-    out: Annotated[Path | None, typer.Option("--out", help="Keep the cosigned head here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File for the cosigned checkpoint.")
+    ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
     """As a regulator: check that the head continues what you saw, and sign it as a witness."""
@@ -131,7 +137,7 @@ def cosign(
 
 @app.command("keys")
 def keys_file(
-    out: Annotated[Path, typer.Option("--out", help="Where the file goes.")],
+    out: Annotated[Path, typer.Option("--out", help="File to write.")],
     regulator: Annotated[
         list[str] | None,
         typer.Option(help="RESEARCHER=FILE: a regulator's public JWK, repeatable."),

@@ -1,4 +1,6 @@
-"""`auditor budget` and `auditor regulator mandates`: what was granted, and what is left of it."""
+"""`auditor budget` and `auditor regulator mandates`: the granted limits and what is left of
+them.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,14 +16,18 @@ from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator, RenewalKind
 from openapi.resources import AuditKind, Mandate
 
-app = typer.Typer(help="What was granted to whom.", invoke_without_command=True)
+app = typer.Typer(help="Mandates and their auditors.", invoke_without_command=True)
 
 AuditorId = Annotated[str, typer.Argument(metavar="AUDITOR")]
 Limit = Annotated[str | None, typer.Option(help="The limit, under change-one.")]
-RhoLimit = Annotated[str | None, typer.Option(help="The limit in rho instead: pays for Gaussian.")]
-Delta = Annotated[str | None, typer.Option(help="At which a limit in rho is shown as an epsilon.")]
+RhoLimit = Annotated[str | None, typer.Option(help="The limit in rho, for Gaussian noise.")]
+Delta = Annotated[
+    str | None, typer.Option(help="The delta at which a limit in rho is shown as an epsilon.")
+]
 RenewalWords = Annotated[str | None, typer.Option(help="rolling:30 or fixed:30, in days.")]
-Lifetime = Annotated[str | None, typer.Option(help="What never comes back, with --renewal.")]
+Lifetime = Annotated[
+    str | None, typer.Option(help="The limit that is never renewed, with --renewal.")
+]
 Exploration = Annotated[
     str | None, typer.Option(help="The most reward people may lose in audits of envy.")
 ]
@@ -69,7 +75,7 @@ def grant(
     exploration: Exploration = None,
     kind: Kinds = None,
     opened_share: OpenedShare = "1",
-    days: Annotated[int, typer.Option(help="Valid from now for so many days.")] = 365,
+    days: Annotated[int, typer.Option(help="Validity from now on, in days.")] = 365,
     researcher: Annotated[
         list[str] | None, typer.Option(help="Only these individuals may spend it, repeatable.")
     ] = None,
@@ -98,7 +104,7 @@ def grant(
 
 
 def show_mandates(mandates: Sequence[Mandate], as_json: bool) -> None:
-    """One after the other: there are few, and there is much to say of each."""
+    """Print the mandates one after the other: there are few, with many fields each."""
     if as_json or not mandates:
         show_rows([mandate.model_dump() for mandate in mandates], [], as_json=as_json)
         return
@@ -126,7 +132,7 @@ def mandate_row(mandate: Mandate) -> dict[str, Any]:
 
 
 def _exploration(mandate: Mandate) -> dict[str, Any]:
-    """How much reward people may lose, where the mandate allows for any."""
+    """Return the reward that people may lose, where the mandate allows any."""
     if not mandate.exploration_limit:
         return {}
     return {
@@ -136,7 +142,7 @@ def _exploration(mandate: Mandate) -> dict[str, Any]:
 
 
 def limit_words(mandate: Mandate) -> str:
-    """The limit with its currency and how it comes back: "2 rho in any 30 days"."""
+    """Return the limit with its currency and its renewal: "2 rho in any 30 days"."""
     limit = mandate.rho_limit if mandate.epsilon_limit is None else mandate.epsilon_limit
     words = f"{limit} {mandate.currency}"
     if mandate.approximate_epsilon is not None:

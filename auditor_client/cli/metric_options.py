@@ -12,13 +12,15 @@ Metrics = Annotated[
 ]
 Thresholds = Annotated[
     list[float] | None,
-    typer.Option("--threshold", help="An end of bins: who scores so or above; repeatable."),
+    typer.Option(
+        "--threshold", help="An edge of bins: counts people who score at least this; repeatable."
+    ),
 ]
 Quantiles = Annotated[
-    list[float] | None, typer.Option("--quantile", help="0.5 unless told, repeatable.")
+    list[float] | None, typer.Option("--quantile", help="A quantile (default: 0.5), repeatable.")
 ]
 Qualified = Annotated[
-    str | None, typer.Option(help="The value of the last crossed column that says qualified.")
+    str | None, typer.Option(help="The value of the last crossed column that means qualified.")
 ]
 
 

@@ -14,7 +14,7 @@ app = typer.Typer(help="For the platform's operators.", no_args_is_help=True)
 
 @app.command("applications")
 def applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """What was approved, and until when an amendment may be asked for."""
+    """List approved applications, with the deadline for requesting an amendment."""
     with Operator.from_profile(profile) as operator:
         show_applications(operator.applications(), as_json)
 
@@ -38,7 +38,7 @@ def amendment(
 def mediation(
     application: ApplicationId,
     outcome: Annotated[str, typer.Argument(help="requested or failed.")],
-    text: Annotated[str, typer.Option(help="What is objected to, or why it ends.")],
+    text: Annotated[str, typer.Option(help="The objection, or the reason why it ends.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:

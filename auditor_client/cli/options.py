@@ -1,4 +1,4 @@
-"""What every command has: a profile, and `--json`; words `name=value`, and lists with commas."""
+"""Options of every command (the profile, `--json`), and parsers of `name=value` and of lists."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -11,7 +11,9 @@ PROFILE_VARIABLE = "PLATFORM_AUDITOR_PROFILE"
 
 ProfileName = Annotated[
     str,
-    typer.Option("--profile", "-p", envvar=PROFILE_VARIABLE, help="Which service, and as whom."),
+    typer.Option(
+        "--profile", "-p", envvar=PROFILE_VARIABLE, help="The profile: a service and an identity."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
@@ -20,7 +22,7 @@ DEFAULT_PROFILE = "default"
 
 
 def pairs(words: Iterable[str]) -> dict[str, str]:
-    """`name=value` words as a dictionary."""
+    """Parse `name=value` arguments into a dictionary."""
     split = [word.partition("=") for word in words]
     for name, equals, value in split:
         if not (name and equals and value):
@@ -29,7 +31,7 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
 
 
 def numbers(text: str | None) -> list[float] | None:
-    """Numbers separated by commas."""
+    """Parse numbers separated by commas."""
     if text is None:
         return None
     try:
@@ -39,5 +41,5 @@ def numbers(text: str | None) -> list[float] | None:
 
 
 def words(text: str | None) -> list[str] | None:
-    """Words separated by commas; None if there are none."""
+    """Parse words separated by commas; return None if there are none."""
     return [word.strip() for word in text.split(",") if word.strip()] or None if text else None

@@ -26,7 +26,7 @@ def outcome(
     outcome: Annotated[str, typer.Option(help="The column of outcomes; empty if not observed.")],
     group: Annotated[str, typer.Option(help="The column of groups.")],
     bins: Annotated[
-        str, typer.Option(help="So many quantiles of scores, or edges: 0.2,0.4,1.")
+        str, typer.Option(help="Number of quantile bins of scores, or edges: 0.2,0.4,1.")
     ] = "10",
     person: Annotated[
         str | None, typer.Option(help="The column of persons, if some have several rows.")
@@ -39,18 +39,18 @@ def outcome(
     ] = None,
     control: Annotated[
         Literal["linear", "slopes", "quadratic", "none"],
-        typer.Option(help="For scores within a bin."),
+        typer.Option(help="Control for scores within a bin."),
     ] = "linear",
     outcome_range: Annotated[
-        str | None, typer.Option(help="What outcomes may be at least and at most: 0,1.")
+        str | None, typer.Option(help="Least and largest outcome: 0,1.")
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="A difference in outcome that is tolerated.", min=0.0)
+        float, typer.Option(help="The tolerated difference in outcome.", min=0.0)
     ] = 0.0,
     query: Annotated[
         str | None,
         typer.Option(
-            help="The column of jobs or lists: warns of rows that share one, tells the size too."
+            help="Column of jobs or lists: warns of rows that share one, gives the bias's size."
         ),
     ] = None,
     delta: Annotated[float, typer.Option(help="The probability of a wrong verdict.")] = 0.05,
@@ -78,7 +78,9 @@ def outcome(
 
 
 def _size(table: Any, asked: dict[str, Any], threshold: float | None) -> list[dict[str, Any]]:
-    """What correction would change: notifications where there is a threshold, else ranks."""
+    """Return the changes by correction: of notifications where there is a threshold, else of
+    ranks.
+    """
     from auditor_client.outcome import notifications, ranks
 
     if threshold is None:

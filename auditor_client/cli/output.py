@@ -1,4 +1,4 @@
-"""How commands print: a table for people, JSON for programs."""
+"""Printing: a table for people, JSON for programs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 
 
 def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
-    """Some columns of many rows; all of them in JSON."""
+    """Print some columns of many rows; all columns in JSON."""
     if as_json:
         print_json(list(rows))
         return
@@ -47,7 +47,7 @@ def _is_number(cell: str) -> bool:
 
 
 def show_row(row: Row, *, as_json: bool) -> None:
-    """One thing, a line per field."""
+    """Print one object, a line per field."""
     if as_json:
         print_json(row)
         return
@@ -68,7 +68,7 @@ def _as_json(value: Any) -> str:
 
 
 def printable(value: Any) -> Text:
-    """Text as it is: no markup, and nothing that could steer the terminal."""
+    """Return text without markup and without terminal control characters."""
     words = _words(value)
     return Text("".join(letter if letter.isprintable() else "\ufffd" for letter in words))
 

@@ -23,11 +23,12 @@ Question = dict[str, Any]
 def plan(
     alpha: Alpha = 0.2,
     delta: Delta = 0.05,
-    groups: Annotated[int, typer.Option(help="How many groups are compared.", min=2)] = 2,
-    bins: Annotated[int, typer.Option(help="How many bins of scores.", min=1)] = 100,
+    groups: Annotated[int, typer.Option(help="Number of groups compared.", min=2)] = 2,
+    bins: Annotated[int, typer.Option(help="Number of bins of scores.", min=1)] = 100,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
     rho: Annotated[
-        float | None, typer.Option(help="In its place, Gaussian noise of variance 1/(2 rho).")
+        float | None,
+        typer.Option(help="Instead of --epsilon: Gaussian noise of variance 1/(2 rho)."),
     ] = None,
     sizes: Annotated[
         Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
@@ -42,19 +43,23 @@ def plan(
     criterion: Annotated[
         Criterion, typer.Option(help="What the verdict covers: bins and thresholds, or less.")
     ] = "distribution",
-    power: Annotated[float, typer.Option(help="Of calling fair a fair platform.")] = 0.8,
-    true_gap: Annotated[float, typer.Option(help="A gap that is still to be called fair.")] = 0.0,
+    power: Annotated[
+        float, typer.Option(help="The probability of calling a fair platform fair.")
+    ] = 0.8,
+    true_gap: Annotated[float, typer.Option(help="A gap that should still be called fair.")] = 0.0,
     people: Annotated[
-        int | None, typer.Option(help="What can so many people per group tell?", min=2)
+        int | None,
+        typer.Option(help="Forecast the power with this number of people per group.", min=2),
     ] = None,
     promise: Annotated[
-        bool, typer.Option(help="Also the paper's promise, |EFG - FG| <= alpha, certified.")
+        bool, typer.Option(help="Also certify the paper's guarantee, |EFG - FG| <= alpha.")
     ] = False,
     looks: Annotated[
-        int | None, typer.Option(help="Plan an audit that may look so many times.", min=1)
+        int | None,
+        typer.Option(help="Plan a sequential audit with at most this number of looks.", min=1),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(help="Epsilon (rho, with --rho) to share among contents.")
+        float | None, typer.Option(help="Epsilon (rho, with --rho) to split among contents.")
     ] = None,
     contents: Annotated[
         str | None, typer.Option(help="People per group of each content: 200,400.")
@@ -62,7 +67,7 @@ def plan(
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
     as_json: AsJson = False,
 ) -> None:
-    """How many people per group, by several promises; what so many people, or epsilon, can tell."""
+    """Plan the number of people per group by several guarantees, or forecast the power."""
     asked: Question = {
         "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "sizes": sizes,
     }  # fmt: skip

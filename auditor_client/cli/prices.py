@@ -49,7 +49,7 @@ def _words(both: BothRelations) -> str:
 
 
 def _explored(quote: Quote) -> dict[str, Any]:
-    """What people may lose, where an audit lets them explore."""
+    """Return the reward that people may lose, where an audit explores."""
     if not quote.price.exploration_loss:
         return {}
     return {

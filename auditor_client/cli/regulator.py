@@ -72,12 +72,12 @@ def add_researcher(
 
 @app.command("charges")
 def charges(
-    auditor: Annotated[str | None, typer.Option(help="Of this organisation.")] = None,
-    audience: Annotated[str | None, typer.Option(help="On this audience.")] = None,
+    auditor: Annotated[str | None, typer.Option(help="Only of this organisation.")] = None,
+    audience: Annotated[str | None, typer.Option(help="Only on this audience.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Who paid what for which audit on which audience."""
+    """List charges with auditor, audit and audience."""
     columns = ["id", "kind", "debit", "currency", "refunded", "charged_at"]
     _list(
         profile,

@@ -153,7 +153,7 @@ def terminate(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """End a mandate for good; what was not begun is cancelled and refunded."""
+    """Terminate a mandate. Audits that were not begun are cancelled and refunded."""
     with Regulator.from_profile(profile) as regulator:
         _show(regulator.mandates.terminate(mandate, reason), as_json)
 

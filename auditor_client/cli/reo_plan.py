@@ -9,31 +9,38 @@ from auditor_client.cli.options import AsJson, numbers, pairs
 from auditor_client.cli.output import show_row
 from auditor_client.errors import InputError
 
-Shares = Annotated[str, typer.Option(help="Positive rows of each group, of all: a=0.1,b=0.25.")]
+Shares = Annotated[
+    str, typer.Option(help="Positive rows of each group, as shares of all rows: a=0.1,b=0.25.")
+]
 
 
 def plan(
     default: Shares,
     random: Shares,
-    error: Annotated[float, typer.Option(help="By how much the penalty may be off.")] = 0.02,
+    error: Annotated[float, typer.Option(help="Largest error of the penalty.")] = 0.02,
     delta: Annotated[float, typer.Option(help="The probability of missing the truth.")] = 0.05,
     epsilon: Annotated[
-        float | None, typer.Option(help="Of a platform's noise; none unless told.")
+        float | None, typer.Option(help="Epsilon of a platform's noise (default: no noise).")
     ] = None,
-    rows_per_viewer: Annotated[int, typer.Option(help="The most rows of one viewer.", min=1)] = 1,
+    rows_per_viewer: Annotated[
+        int, typer.Option(help="Largest number of rows per viewer.", min=1)
+    ] = 1,
     requests: Annotated[
-        float | None, typer.Option(help="In the time measured: tells how much must be random.")
+        float | None,
+        typer.Option(help="Requests in the period: gives the share that must be random."),
     ] = None,
     shown: Annotated[int, typer.Option(help="Items that each request shows.", min=1)] = 1,
     logged: Annotated[
-        int | None, typer.Option(help="Rows of default traffic; of all requests unless told.")
+        int | None, typer.Option(help="Rows of default traffic (default: those of all requests).")
     ] = None,
     activation: Annotated[
         str | None, typer.Option(help="Price these shares of requests too: 0.0001,0.001.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """How many rows tell the penalty that exactly, and what random traffic costs a platform."""
+    """Plan the rows for a penalty of this accuracy, and the cost of random traffic to a
+    platform.
+    """
     from auditor_client.reo import rows_needed, share_rows, utility_rows
     from auditor_client.stats.noise_distributions import Laplace
 
@@ -76,7 +83,7 @@ def _traffic(
     asked: dict[str, Any],
     activations: list[float],
 ) -> dict[str, Any]:
-    """What random traffic a platform must run, with the noise and without it, and its cost."""
+    """Return the random traffic that a platform must run, with and without noise, and its cost."""
     from auditor_client.reo import random_traffic, tradeoff
 
     found: dict[str, Any] = {

@@ -19,11 +19,14 @@ from auditor_client.reporting.results_document import Gap
 from auditor_client.studies import Study, parse_study, read_study
 from openapi.resources import BatchQuote, Quote
 
-app = typer.Typer(help="Studies: all that is asked, in one file.", no_args_is_help=True)
+app = typer.Typer(
+    help="Studies: several audits and their analyses in one file.", no_args_is_help=True
+)
 
 File = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (YAML).")]
 Out = Annotated[
-    Path | None, typer.Option("--out", help="The folder of results; beside the study unless told.")
+    Path | None,
+    typer.Option("--out", help="The folder of results (default: next to the study file)."),
 ]
 NO_DIGEST = "0" * 64
 
@@ -53,7 +56,7 @@ def init(
 def check(
     file: File,
     registration: Annotated[
-        Path | None, typer.Option(help="A registration.json, held against the study.")
+        Path | None, typer.Option(help="A registration.json to compare with the study.")
     ] = None,
     keys: Annotated[Path | None, typer.Option("--keys", help="The keys you trust.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
@@ -105,7 +108,8 @@ def run_study(
         bool, typer.Option("--dry-run", help="Upload (free), show the price, and stop.")
     ] = False,
     seal: Annotated[
-        bool, typer.Option("--seal", help="Close audiences of people who confirm: they have.")
+        bool,
+        typer.Option("--seal", help="Seal audiences whose people confirm: all have confirmed."),
     ] = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
@@ -205,7 +209,7 @@ def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: boo
 
 
 def _lost(quote: Quote) -> dict[str, Any]:
-    """What people may lose by it, beside what the mandate allows."""
+    """Return the reward that people may lose, compared with the mandate's limit."""
     if not quote.price.exploration_loss:
         return {}
     return {

@@ -54,7 +54,7 @@ def audit(
     ],
     epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
     hidden: Annotated[
-        bool, typer.Option("--hidden", help="Do not show the platform who the people are.")
+        bool, typer.Option("--hidden", help="Hide from the platform who the people are.")
     ] = False,
     rows: Annotated[
         int | None,
@@ -80,7 +80,7 @@ def audit(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """A metric by groups that the platform does not learn, of values that you do not."""
+    """Compute a metric by groups that the platform does not learn, from values that you do not."""
     asked = _metric(metric)
     columns = words(groups)
     if rows is not None and not hidden:
@@ -154,7 +154,7 @@ def _priced(
 def open_run(
     audit_id: AuditId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Open a two-party run: decrypt it, look at every weight, and state what was found."""
+    """Open a two-party run: decrypt it, check every weight, and state the result."""
     with Regulator.from_profile(profile) as regulator:
         found = regulator.open_run(audit_id)
     row = {
@@ -168,7 +168,7 @@ def open_run(
 
 
 def waiting_runs(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Two-party runs that were answered and not delivered: some wait for you to open them."""
+    """List two-party runs that were answered but not delivered. Some wait for you to open them."""
     with Regulator.from_profile(profile) as regulator:
         rows = [run.model_dump(exclude={"terms"}) for run in regulator.waiting_runs()]
     columns = ["audit_id", "auditor_id", "awaited", "answered_at"]
@@ -177,7 +177,7 @@ def waiting_runs(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 
 @dataclass(frozen=True)
 class _Uploading:
-    """The people that the command uploads or declares, and how."""
+    """The people that the command uploads or declares, with its options."""
 
     file: Path
     id_column: str
@@ -231,7 +231,7 @@ def _metric(path: Path) -> SoftMetric:
 
 
 def _left_of_differences(people: WeightedAudience) -> dict[str, list[str]]:
-    """How much soft labels leave of a difference of each group to the rest; of hard ones, all."""
+    """Return the share of each group's difference to the rest that soft labels leave."""
     from auditor_client.demographics import Probabilities
     from auditor_client.two_party import share_left
 

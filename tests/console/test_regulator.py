@@ -287,7 +287,7 @@ def test_6_the_ledger_is_searched_and_each_entry_proved_here(
     expect(page.locator("[data-entry]")).to_contain_text(lab.id)
     reads_well(office, "entry")
     page = office.open("/regulator/ledger?since=2000-01-01&until=2000-12-31&kind=charge")
-    expect(page.get_by_text("No entry is like this")).to_be_visible()
+    expect(page.get_by_text("No entry matches")).to_be_visible()
     page = office.open("/regulator/ledger?q=0")
     expect(page.locator("tbody tr")).to_have_count(1)
 

@@ -1,4 +1,4 @@
-"""What a researcher can choose from: their own uploads, their mandates, and what is offered."""
+"""Options of a researcher's forms: their own uploads, their mandates, and the catalogue."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from openapi.kinds.parameters import RequestParameter
 from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
 
-# So many of the newest uploads and audits.
+# Number of uploads and audits offered, newest first.
 _NEWEST = 100
 
 Options = dict[str, str]
@@ -86,7 +86,7 @@ class Choices:
 
 
 def load_choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
-    """What there is for this kind, on this log or the first that suits."""
+    """Return the options for this kind, on this log or the first that suits."""
     caller = visit.caller
     parts = visit.console.parts
     catalogue = get_catalogue(parts.platform, parts.settings)

@@ -19,7 +19,10 @@ class _Fields(BaseModel):
 
 
 def signed_by(form: Mapping[str, str], origin: str) -> SignedRequest:
-    """What a form says of its signature; the statement itself is verified where it is read."""
+    """Return the signature that a form carries.
+
+    The statement itself is verified where it is read.
+    """
     try:
         fields = _Fields.model_validate(dict(form))
     except ValidationError as error:

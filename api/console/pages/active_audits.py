@@ -1,5 +1,6 @@
-"""What goes on at this moment and a regulator may have to act on: audits that show people
-something, which can be stopped, and two-party runs that wait to be opened.
+"""Running audits on which a regulator may have to act.
+
+Audits that show people something can be stopped. Two-party runs may wait to be opened.
 """
 
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ def list_applications(
     state: Annotated[ApplicationState | None, Query()] = None,
     cursor: CursorQuery = None,
 ) -> Response:
-    """What waits, the most urgent first; then all, newest first."""
+    """List waiting applications, the most urgent first; then all, newest first."""
     return visit.page(
         "regulator/applications.html",
         waiting=list_waiting(session, calendar),
@@ -55,7 +55,7 @@ def show_application(
 
 
 def events(application: Application) -> list[str]:
-    """What a regulator may do now, in the order of the table."""
+    """Return the events that a regulator may cause now, in the order of the table."""
     return [
         event
         for (state, event), change in CHANGES.items()

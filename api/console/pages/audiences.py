@@ -22,7 +22,7 @@ router = pages()
 
 @router.get("/audiences")
 def list_audiences(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """What was uploaded, newest first, and where to drop a file."""
+    """List the uploaded audiences, newest first, with the form for a new file."""
     found = queries.list_audiences(session, visit.caller, cursor)
     return visit.page("audiences.html", audiences=found)
 

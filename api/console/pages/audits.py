@@ -1,7 +1,7 @@
-"""Audits of every kind: price, the researcher's own signature, progress, and at last the result.
+"""Audits of every kind: price, the researcher's own signature, progress and result.
 
-The signature is made in the browser with the researcher's key file (static/signing.js), of exactly
-the request that this page showed; the key is never sent. See ADR 0012.
+The browser signs exactly the request that this page showed, with the researcher's key file
+(static/signing.js). The key is never sent. See ADR 0012.
 """
 
 import secrets
@@ -109,7 +109,7 @@ def show_audit(
     alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
-    """Where an audit stands; once it is released, what it says."""
+    """Show the state of an audit and, once it is released, its result."""
     audit = queries.get_audit(session, visit.caller, audit_id)
     if audit.state != "released":
         return visit.page("audit.html", audit=audit, title=TITLES[audit.kind])
@@ -145,7 +145,9 @@ def get_release(audit_id: str, visit: AuditorVisit) -> Response:
 
 @router.get("/audits/{audit_id}/receipt.json")
 def get_receipt(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """What `auditor analyse`, `report` and `receipt verify` read; names of groups stay out."""
+    """Return the file for `auditor analyse`, `report` and `receipt verify`, without names of
+    groups.
+    """
     from api.console.results.page_data import build_receipt_file
 
     audit = queries.get_audit(session, visit.caller, audit_id)

@@ -1,4 +1,4 @@
-"""What mandates allow, what was spent of them, and what is left."""
+"""The limits of mandates, their spent part and the rest."""
 
 from fastapi.responses import Response
 from sqlmodel import Session, col

@@ -18,7 +18,7 @@ router = pages()
 
 @router.get("/contents")
 def list_contents(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """What was uploaded, newest first, and the form."""
+    """List the uploaded contents, newest first, with the form for a new one."""
     found = queries.list_contents(session, visit.caller, cursor)
     return visit.page("contents.html", contents=found, kinds=CONTENT_KINDS)
 

@@ -134,7 +134,7 @@ def _approval(
 
 
 def _limits(application: Application, form: dict[str, str]) -> MandateLimits:
-    """What the form grants: never more than was asked for, which the service checks."""
+    """Return the limits that the form grants. The service refuses more than was requested."""
     in_epsilon = application.rho_limit is None
     day = form.get("valid_until", "")
     unchanged = day == f"{application.valid_until.astimezone(UTC):%Y-%m-%d}"

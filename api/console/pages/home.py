@@ -1,4 +1,4 @@
-"""Where one comes in: what this is, for those who are not signed in; else where work begins."""
+"""The start page: an introduction for visitors; for signed-in people, the start of their work."""
 
 from fastapi.responses import Response
 

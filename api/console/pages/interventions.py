@@ -1,4 +1,4 @@
-"""What a regulator does to a mandate or to an audit that explores: for a reason, and signed."""
+"""A regulator's signed interventions, with reasons, in a mandate or in an audit that explores."""
 
 import shlex
 from collections.abc import Callable
@@ -32,13 +32,14 @@ TURNS: dict[str, tuple[str, str, str, str]] = {
     ),
     "resume": (
         "Lift the suspension",
-        "The mandate is in force again, and what waited is run.",
+        "The mandate is in force again, and waiting audits run.",
         "resumption",
         "/regulator/resumptions",
     ),
     "terminate": (
         "Terminate the mandate",
-        "For good: audits that were not begun are cancelled and refunded, running ones finish.",
+        "This cannot be undone. Audits that were not begun are cancelled and refunded. Running ones"
+        " finish.",
         "termination",
         "/regulator/terminations",
     ),

@@ -89,7 +89,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class LedgerFilter:
-    """What the reader looks for."""
+    """The filter that the reader chose."""
 
     q: str
     kind: str
@@ -166,7 +166,7 @@ def show_entry(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep)
 
 
 def gist(entry: Entry) -> str:
-    """What an entry is about, in a line."""
+    """Return a summary of an entry in one line."""
     facts = entry.facts | (entry.statement.body if entry.statement else {})
     told = [str(facts[name]) for name in _TELLING if isinstance(facts.get(name), str)][:_TOLD]
     if "debit" in facts:

@@ -31,7 +31,7 @@ _AUDITORS = 500
 def show_spending(
     visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """What was charged per week, and how much of each mandate is spent: the SDK's own charts."""
+    """Show the charges per week and the spent part of each mandate, in the SDK's own charts."""
     from auditor_client.oversight import charts  # Altair takes a second
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
@@ -50,7 +50,7 @@ def show_spending(
 
 @router.get("/regulator/flags")
 def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = "") -> Response:
-    """What is unusual in the last ninety days, each with what raised it."""
+    """Show the flags of the last ninety days, each with its figures."""
     period = TimeRange.of(None, None)
     found = load_flags(session, period, auditor or None)
     auditors = list_auditors(session, limit=_AUDITORS).items
@@ -115,7 +115,7 @@ def get_table(
 
 
 def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
-    """What was charged and not given back, by currency."""
+    """Return the sum of charges without refunds, by currency."""
     found: dict[str, Decimal] = {}
     for charge in charges:
         if not charge.refunded:
@@ -124,7 +124,7 @@ def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
 
 
 def _asked(session: ReadDep, found: Any) -> dict[str, Any]:
-    """What a page of a quarter has in common: the dossier, and what else can be asked for."""
+    """Return the data shared by the pages of a quarter: the dossier, and the other choices."""
     return {
         "found": found,
         "quarters": recent_quarters(),

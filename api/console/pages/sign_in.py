@@ -21,7 +21,7 @@ _ASKED_SECONDS = 600
 
 @router.get("/sign-in")
 def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> Response:
-    """Whom the code would sign in, and a button: a look at the link does not use it up."""
+    """Show whom the code would sign in, and a button. Opening the link does not use the code up."""
     holder = sessions.load_holder(session, code) if code else None
     outside = visit.console.outside
     return visit.page(

@@ -1,4 +1,4 @@
-"""What the reader's browser needs to check a page of the ledger by itself: notes, keys, proofs."""
+"""The data with which a browser checks a page of the ledger by itself: notes, keys, proofs."""
 
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
@@ -46,13 +46,13 @@ def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
 def get_consistency(
     _: RegulatorVisit, session: ReadDep, old: HeadSizeQuery, new: HeadSizeQuery
 ) -> ConsistencyProof:
-    """That one head continues another."""
+    """Return the proof that one checkpoint continues another."""
     return proofs.prove_consistency(session, old, new)
 
 
 @router.get("/regulator/ledger/{number}/proof.json")
 def get_proof(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) -> Evidence:
-    """That an entry is in the newest signed head."""
+    """Return the proof that the newest signed checkpoint includes an entry."""
     proof = queries.prove_entry(session, visit.caller, number)
     return _evidence(visit, session, proof.checkpoint, proof)
 

@@ -65,7 +65,7 @@ def load_dossier(
 
 
 def load_names(session: Session) -> dict[str, str]:
-    """What everybody is called: researchers and auditors, by their ids."""
+    """Load the names of all researchers and auditors, by their ids."""
     people = session.exec(select(ResearcherRow.id, ResearcherRow.name)).all()
     return dict([*people, *session.exec(select(AuditorRow.id, AuditorRow.name)).all()])
 

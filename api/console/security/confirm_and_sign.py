@@ -1,6 +1,6 @@
-"""What somebody is about to state: shown whole first, then signed in the browser, then done.
+"""Statements: the page shows the whole text, the browser signs it, then it takes effect.
 
-Two steps, so that what is signed is what was read: the first makes the request and does nothing.
+Two steps ensure that people sign what they read: the first makes the request without any effect.
 """
 
 import secrets

@@ -61,7 +61,7 @@ class Cookies:
         )
 
     def token(self, seed: str) -> str:
-        """What a form of this session, or visit, must carry."""
+        """Return the token that a form of this session, or visit, must carry."""
         return self._mac("form", seed)
 
     def _full(self, name: Name) -> str:

@@ -1,4 +1,6 @@
-"""Who is looking: dependencies that name the role, as `api.identity.roles` does for the API."""
+"""The signed-in person: dependencies that name the role, as `api.identity.roles` does for the
+API.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +43,7 @@ class PageRequest:
 
 @dataclass(frozen=True)
 class ConsoleSessions:
-    """Sessions of a console, for whoever must know them before a page is looked for."""
+    """Sessions of a console, for callers that need them before routing."""
 
     console: Console
 

@@ -32,7 +32,7 @@ _TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class SignInAttempt:
-    """What was asked of the provider: kept in a cookie until it answers."""
+    """A sign-in request to the provider, kept in a cookie until the provider answers."""
 
     state: str
     nonce: str
@@ -54,7 +54,7 @@ class OutsideSignIn:
     """The provider of one deployment, and us as its client."""
 
     def __init__(self, issuer: OutsideIssuer, own: str) -> None:
-        assert issuer.sign_in is not None  # noqa: S101  (asked by whoever builds it)
+        assert issuer.sign_in is not None  # noqa: S101  (the caller has checked it)
         self._issuer, self._client = issuer, issuer.sign_in
         for name in ("authorization_url", "token_url"):
             require_https(getattr(self._client, name), f"outside_issuer.sign_in.{name}")
@@ -66,7 +66,7 @@ class OutsideSignIn:
         return urlsplit(self._issuer.issuer).netloc
 
     def begin(self, asked: SignInAttempt) -> str:
-        """Where to send the browser."""
+        """Return the address to which the browser is redirected."""
         with self._session() as client:
             url, _ = client.create_authorization_url(
                 self._client.authorization_url,
@@ -77,7 +77,9 @@ class OutsideSignIn:
         return str(url)
 
     def finish(self, answer: str, asked: SignInAttempt, store: Store) -> Caller:
-        """Who came back with this query, if the provider vouches for them and we know them."""
+        """Return the caller who came back with this query, if the provider vouches for them and we
+        know them.
+        """
         fields = {name: values[-1] for name, values in parse_qs(answer).items()}
         if not secrets.compare_digest(fields.get("state", "").encode(), asked.state.encode()):
             raise UnauthenticatedError("The answer is not to what this browser asked; try again.")

@@ -60,7 +60,7 @@ export async function commitment(salt, kind, members) {
   return commit(salt, digests);
 }
 
-// The people of a group, so many at a time as are sent at once.
+// Split the people of a group into the parts that are sent.
 function cut(sent) {
   const parts = [];
   for (let at = 0; at < sent.length; at += PART) parts.push(sent.slice(at, at + PART));

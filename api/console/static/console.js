@@ -50,7 +50,7 @@ function followProgress(status) {
   });
 }
 
-// A part of the page comes anew every so many seconds, while somebody looks and has marked no text.
+// Reload a part of the page regularly, while the page is visible and no text is selected.
 function refresh(part) {
   const look = async () => {
     if (document.hidden || !getSelection().isCollapsed) return;

@@ -1,6 +1,6 @@
 import { fetchPatiently } from "./patience.js";
 
-// Sliders beside the numbers of the planner, and answers that follow both.
+// Sliders next to the planner's numbers, and answers that follow both.
 
 const STEPS = 200;
 

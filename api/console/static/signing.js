@@ -38,7 +38,7 @@ export function signOnSubmit(form) {
   });
 }
 
-// Whoever approves an application names the digest of its text: of the text on this page.
+// An approval contains the digest of the application's text: of the text on this page.
 async function checkRead(form, request) {
   const read = form.querySelector("script[data-read]");
   if (!read) return;

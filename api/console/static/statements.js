@@ -5,7 +5,7 @@ import { base64url, fromBase64, hex, joined, sha256, utf8 } from "./bytes.js";
 
 const TYPE = "platform-auditor-statement+jws";
 const COMMITMENT = utf8("platform-auditor/personal/v1\0");
-// What a price follows from, beside the fields that are text.
+// Fields that the price depends on, in addition to the text fields.
 const PRICED = ["contents", "steps", "targets"];
 
 // Keys in the order of their UTF-16 units; numbers and strings as ECMAScript writes them.

@@ -1,20 +1,20 @@
-"""Balance histograms: how much of the lifetime cap the people of each group have borne.
+"""Balance histograms: the distribution, by group, of people's spent share of the lifetime cap.
 
 Unit: one person, in at most `groups_per_person` = k groups: that is the reach.
 
-Proof. A person's balance is the sum of the prices of the audits they bore. Prices follow from
-requests; whom an upload reached follows from each person's own identifiers; whether somebody could
-bear an audit from their own balance. So, given what was asked so far, one person's data decide on
+Proof. A person's balance is the sum of the debits of their audits. Prices follow from requests;
+whom an upload reached follows from each person's own identifiers; whether a debit is within the
+cap follows from the person's own balance. So, given the requests so far, one person's data decide
 one person's balance, and nobody else's balance moves when they come, go or change. A person adds
 one to one cell in each of their groups. Added or removed, k cells move by one; changed, k lose one
 and k gain one; twice that in a sample of exact size, where one person displaces another.
 
-Who is drawn into a sample depends on others: what samples took is not part of the balance that is
-read. That it still decides, at the cap, who is left out is a limit of every kind: see
+Who is drawn into a sample depends on others: debits by samples are not part of the balance that is
+read. They still decide, at the cap, who is left out. That is a limit of every kind: see
 docs/explanation/guarantee.md, "What this leaves out".
 
-Read is the balance at the time the audit runs, less this audit's own charge. Whoever could not bear
-the charge is left out before anything is read, as of every audit.
+The audit reads the balance at the time it runs, less its own debit. People whose debit would exceed
+the cap are left out before anything is read, as in every audit.
 """
 
 from collections.abc import Mapping, Sequence

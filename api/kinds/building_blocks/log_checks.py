@@ -1,4 +1,4 @@
-"""What can be asked of a log, by its public description alone, and the rules of reading it."""
+"""Checks of requests against a log's public description, and the rules of reading the log."""
 
 from collections.abc import Iterable
 

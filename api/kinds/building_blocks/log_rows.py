@@ -46,9 +46,10 @@ Groups = int | Places
 
 @dataclass(frozen=True)
 class Selection:
-    """What is read of a log: numbers, and words with those of their values that count.
+    """The columns to read from a log: numeric ones, and categorical ones with the categories that
+    count.
 
-    A row may lack the `optional` ones among its numbers: they are NaN then.
+    A row may lack values of the `optional` numeric columns: they are NaN then.
     """
 
     log: str
@@ -104,7 +105,9 @@ class SelectedRows:
 
     @cached_property
     def runs(self) -> tuple[Places, Places]:
-        """Where each person's rows begin, and how many they are, of rows ordered by person."""
+        """Return the first index and the number of each person's rows, given rows ordered by
+        person.
+        """
         return runs_of(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
@@ -118,7 +121,7 @@ class SelectedRows:
 
 
 def new_secret() -> int:
-    """What decides, together with a person's number, which of their rows are drawn."""
+    """Return a secret that decides, with a person's number, which of their rows are drawn."""
     return secrets.randbits(64)
 
 
@@ -246,7 +249,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Selec
 
 
 def _size(part: pa.Table) -> int:
-    """Of the rows alone: words in a dictionary may be those of others, who would put these out."""
+    """Return the size of the rows alone. A shared dictionary may hold other people's categories."""
     return sum(
         8 * len(column)
         if pa.types.is_dictionary(column.type)
@@ -256,7 +259,7 @@ def _size(part: pa.Table) -> int:
 
 
 def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """What comes in small batches is put together before it is converted."""
+    """Combine small batches before they are converted."""
     waiting, rows = [], 0
     for batch in batches:
         waiting.append(batch)

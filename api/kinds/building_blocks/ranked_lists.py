@@ -1,13 +1,13 @@
-"""Ranked lists as an audit may read them: of its own people, in whichever role they are there (R4).
+"""Ranked lists as an audit may read them: restricted to its own people, in every role (R4).
 
-Unit: one person, as the viewer whose list it is and as a candidate in others' lists. Whoever is not
-in the audience bears nothing, so nothing is read of them: their lists are not there, their places
-in others' lists are blank. How often a person counts in each role is capped by the metric
-(`privacy.metric_values`), by lot with a secret that is new for every audit.
+Unit: one person, as the viewer whose list it is and as a candidate in others' lists. People
+outside the audience are not debited, so nothing is read about them: their lists are dropped, and
+their positions in others' lists are blank. The metric caps how often a person counts in each role
+(`privacy.metric_values`), by a random draw with a new secret for every audit.
 
-What an adapter gets wrong is cut (R2): people for whom it fails have no rows; a row without a list
-or a place is as if it were not there; where a number is none, the place is blank; numbers are cut
-to their public range.
+Errors of an adapter never fail an audit (R2). People for whom it fails have no rows. A row without
+a list or a position is dropped. Where a number is missing, the position is blank. Numbers are
+clipped to their public range.
 """
 
 import secrets

@@ -117,12 +117,12 @@ def _compared(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArra
 
 
 def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """How many of the edges, which increase, are not above each score, all within the edges.
+    """Return for each score, all within the increasing edges, the number of edges not above it.
 
-    By a table of places along the edges' range, each with one edge at most.
+    The lookup table splits the edges' range into cells with at most one edge each.
 
-    Rounding keeps order: an edge in a lower place is below the score, one in a higher place above
-    it, and only the edge in the score's own place must be compared.
+    Rounding keeps order: an edge in a lower cell is below the score, one in a higher cell above
+    it, and only the edge in the score's own cell must be compared.
     """
     low = edges[0]
     with np.errstate(all="ignore"):  # where numbers end, places are not told apart

@@ -166,7 +166,7 @@ def _presented(request: ReoRequest, counts: Cells) -> list[TrafficCounts]:
 
 
 def _traffic(request: ReoRequest, log: Log) -> Traffic:
-    """Where the log is one of recommendations, with random traffic in it."""
+    """Return the traffic of the log, which must be of recommendations with random traffic."""
     if log.traffic is None:
         raise _refused(
             f"the log {request.log!r} is none of recommendations", case="no-recommendations"

@@ -156,7 +156,7 @@ def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -
 def values_of(
     request: TwoPartyRequest, contents: Sequence[Mapping[str, Any]], platform: Platform
 ) -> Callable[[Persons], Integers]:
-    """What turns people into values (person × cell), within the bounds of the terms."""
+    """Return the function that computes values (person × cell) within the terms' bounds."""
     metric = request.metric
     made: Any = metric_of(metric.model_dump())
     cut: Callable[[Integers], Integers] = made.layout.cut
@@ -216,7 +216,7 @@ def _columns(metric: OfLog) -> tuple[str, ...]:
 
 
 def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
-    """What each row adds to its person."""
+    """Return the amount that each row adds to its person."""
     columns = [rows.numbers[name] for name in _columns(metric)]
     match made:
         case FalsePositives():

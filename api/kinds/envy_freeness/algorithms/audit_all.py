@@ -19,7 +19,7 @@ Finding = Literal["envy-free", "not-envy-free", "undecided"]
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the audit found, of whom, against whom; `terms` are those of each target."""
+    """The findings of the audit by target and arm; `terms` are those of each target."""
 
     finding: Finding
     targets: Ints
@@ -29,9 +29,9 @@ class Certificate:
 
 
 def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
-    """So many targets with the bounds that the terms name."""
+    """Return a fleet of `targets` with the bounds that the terms name."""
     require_enough_steps(terms, arms)
-    # Only whoever runs a fleet waits for Numba to be imported.
+    # Import Numba only where a fleet runs, because the import is slow.
     if terms.bounds == "tight":
         from api.kinds.envy_freeness.algorithms.tight_batch import TightFleet
 

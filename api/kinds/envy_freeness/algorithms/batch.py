@@ -33,7 +33,7 @@ BASELINE = 0
 
 @dataclass(frozen=True)
 class BatchOutcomes:
-    """How the audit of each target ended."""
+    """The outcome of each target's audit."""
 
     codes: Codes
     steps: Ints
@@ -150,7 +150,7 @@ class Fleet(ABC, Generic[State]):
     @property
     @abstractmethod
     def active(self) -> Bools:
-        """Of each running target, which arms are still in question."""
+        """Return for each running target the arms that are still undecided."""
 
     def bar(self, barred: Bools) -> None:
         """These arms of running targets are not shown any more, nor in question; who has no other
@@ -164,7 +164,7 @@ class Fleet(ABC, Generic[State]):
     def _bar(self, barred: Bools) -> None: ...
 
     def _end(self, codes: Codes, steps: Ints | None = None) -> None:
-        """Rows whose code says so have ended, now or after so many steps."""
+        """End the rows whose code is an outcome, now or after `steps`."""
         which = codes != VERDICTS.index("running")
         if not which.any():
             return

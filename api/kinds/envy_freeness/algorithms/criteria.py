@@ -1,4 +1,4 @@
-"""How many targets and arms each criterion of envy-freeness needs, and at which level each runs.
+"""The targets and arms that each criterion of envy-freeness needs, and the level of each target.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Algorithm 2.
 """
@@ -11,7 +11,7 @@ from api.kinds.envy_freeness.algorithms.terms import TermsError
 
 @dataclass(frozen=True, slots=True)
 class AuditSize:
-    """So many targets, each with so many arms, each certified at `level`."""
+    """The size of an audit: `targets` with `arms` each, each certified at `level`."""
 
     targets: int
     arms: int
@@ -29,7 +29,7 @@ def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
 
 
 def arms_needed(targets: int, delta: float, gamma: float) -> int:
-    """Arms of each of so many targets, that nobody's miss all of a share gamma but by δ/3."""
+    """Return the arms per target with which all targets meet any share gamma, except by δ/3."""
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
     return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 

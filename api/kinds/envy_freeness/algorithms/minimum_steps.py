@@ -65,7 +65,7 @@ def _explored(terms: Terms, arms: int) -> int:
 
 
 def _printed(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
-    """Whether so many pulls of an arm and of the baseline decide, by lines 8 and 7."""
+    """Return whether n pulls of an arm and of the baseline decide, by lines 8 and 7."""
     width = beta(n, arms, terms.delta, terms.omega, terms.sigma)
     both = width[:, None] + width
     # 1 - β_k > β_0; β_k ≤ 1 - β_0 + ε
@@ -73,13 +73,13 @@ def _printed(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
 
 
 def _printed_alone(terms: Terms, arms: int) -> Callable[[int], bool]:
-    """Whether so many pulls of the baseline drop arms that were never pulled."""
+    """Return a test whether n pulls of the baseline drop arms that were never pulled."""
     # 1 ≤ 1 - β_0 + ε
     return lambda n: beta(n, arms, terms.delta, terms.omega, terms.sigma) <= terms.epsilon
 
 
 def _tight(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
-    """Whether so many pulls of an arm and of the baseline decide, by the evidence of both."""
+    """Return whether n pulls of an arm and of the baseline decide, by the evidence of both."""
     needed, margin = _needed(terms), terms.epsilon
     above = margin + (1 - margin) * _MEANS
     better = _all_ones(ARM_WEIGHTS, n, _MEANS)[:, None] + _all_zeros(BASELINE_WEIGHTS, n, _MEANS)
@@ -89,7 +89,7 @@ def _tight(terms: Terms, arms: int, n: Ints) -> tuple[Bools, Bools]:
 
 
 def _tight_alone(terms: Terms) -> Callable[[int], bool]:
-    """Whether so many pulls of the baseline drop arms that were never pulled: μ_0 + ε > 1."""
+    """Return a test whether n pulls of the baseline drop unpulled arms: μ_0 + ε > 1."""
     highest, needed = np.array([1 - terms.epsilon]), _needed(terms)
     return lambda n: bool(_all_ones(BASELINE_WEIGHTS, np.array([n]), highest)[0, 0] >= needed)
 

@@ -1,13 +1,13 @@
-"""Functions compiled by Numba, kept on disk where there is a place for them.
+"""Functions compiled by Numba, with a disk cache where the disk is writable.
 
-A compiled function is written beside its source, or where NUMBA_CACHE_DIR says, or else into the
-cache of the account. An install that cannot be written to by an account without a home has none of
-these: then it is compiled anew in every process, which takes some seconds and changes nothing else.
+A compiled function is written next to its source, or to NUMBA_CACHE_DIR, or else into the cache of
+the account. A read-only install under an account without a home has none of these: then every
+process compiles again, which takes some seconds and changes nothing else.
 
-A cache that another version of this package wrote may name classes that are gone, and Numba raises
-as it reads it. Such a cache is emptied.
+A cache written by another version of this package may name classes that no longer exist. Numba then
+raises when it reads the cache. Such a cache is emptied.
 
-This module takes as long to import as Numba does: import it, or what it compiles, where it is used.
+Importing this module imports Numba, which is slow: import it, and its users, where they are used.
 """
 
 from collections.abc import Callable

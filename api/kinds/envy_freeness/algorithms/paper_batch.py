@@ -77,7 +77,7 @@ class PrintedFleet(Fleet[PrintedRows]):
         return flags
 
     def _bar(self, barred: Bools) -> None:
-        """What is kept of active arms stays a limit of theirs without the barred ones."""
+        """Bar arms. The kept limits of active arms stay valid without the barred ones."""
         rows, places = self._places()
         kept = places & ~barred[rows, self.rows.order - 1]
         packed = np.argsort(~kept, axis=1, kind="stable")
@@ -91,7 +91,7 @@ class PrintedFleet(Fleet[PrintedRows]):
         return rows, np.arange(self.arms) < active[:, None]
 
     def _table(self, stretch: int) -> Records:
-        """The widths that may be needed in so many steps more."""
+        """Return the widths that may be needed in the next `stretch` steps."""
         self._widths.reach(self.step + stretch)
         return self._widths.table
 

@@ -28,7 +28,9 @@ def beta(n: NDArray[np.int64], arms: int, delta: float, omega: float, sigma: flo
 def beta(
     n: ArrayLike, arms: int, delta: float, omega: float = 0.99, sigma: float = 0.5
 ) -> float | Floats:
-    """Half the width of an arm's interval after n pulls, with so many arms beside the baseline."""
+    """Return half the width of an arm's interval after n pulls, with `arms` besides the
+    baseline.
+    """
     pulls = np.asarray(n, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         # β² = 2σ²(1+√ω)²(1+ω)/N · ln((2(K+1)/θ) ln((1+ω)N))   [DCAU22, Lemma 4]
@@ -43,7 +45,7 @@ def phi(explored: float, delta: float, sigma: float) -> float: ...
 @overload
 def phi(explored: NDArray[np.int64], delta: float, sigma: float) -> Floats: ...
 def phi(explored: ArrayLike, delta: float, sigma: float = 0.5) -> float | Floats:
-    """How far the sum of so many explored rewards strays from its expectation; nothing from none.
+    """Return the bound on the error of the sum of `explored` rewards; 0 for none.
 
     Below [DCAU22, equation 4].
     """

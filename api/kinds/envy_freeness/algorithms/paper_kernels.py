@@ -37,7 +37,9 @@ TARGET = np.dtype(
 
 
 class PrintedRows(NamedTuple):
-    """Of each running target its arms, baseline first, and numbers of them, active ones first."""
+    """The arms of each running target, baseline first, and the numbers of its arms, active ones
+    first.
+    """
 
     people: Ints
     targets: Records

@@ -1,8 +1,8 @@
 """Algorithm 1, OCEF, for one person, line by line and exactly as printed.
 
-The lines of [DCAU22, Algorithm 1] are named beside the code. Where it is silent:
+Comments name the lines of [DCAU22, Algorithm 1]. Where the paper leaves a choice:
 - line 3 draws uniformly;
-- an arm never pulled lies in [0, 1], as rewards do; other intervals are not cut to [0, 1];
+- an arm never pulled lies in [0, 1], as rewards do; other intervals are not clipped to [0, 1];
 - Φ is 0 before anything was explored.
 Line 4 compares widths, and β falls in the number of pulls: it compares pulls.
 
@@ -22,7 +22,7 @@ BASELINE = 0
 
 
 class OnePerson:
-    """What OCEF knows of one target; `step` takes one step of it."""
+    """The state of OCEF for one target; `step` takes one step."""
 
     def __init__(self, terms: Terms, arms: int) -> None:
         self.terms = terms

@@ -1,4 +1,4 @@
-"""What one certificate promises, and the words for how a target's audit ended.
+"""The terms of one certificate, and the names of the outcomes of a target's audit.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 and Theorem 1 (the ranges).
 """
@@ -50,7 +50,7 @@ class Terms:
 
 
 def require_arms(arms: int) -> None:
-    """At least one arm beside the baseline: with the target that makes two people."""
+    """Raise `TermsError` unless there is at least one arm besides the baseline."""
     _require(arms >= 1, "arms", arms, "at least 1: envy needs somebody else's recommendations")
 
 

@@ -43,9 +43,11 @@ ARM = np.dtype([("pulls", "i8"), ("sums", "f8"), ("squares", "f8"), ("active", "
 
 
 class TightRows(NamedTuple):
-    """Of each running target: its arms, baseline first, the growth of all bets up and down on each
-    of them, and of the bets up on all that was explored; and for how many rewards of the baseline
-    what was explored is known to make up.
+    """The state of each running target.
+
+    It has the arms, baseline first, and the growth of all bets up and down on each arm, and of the
+    bets up on all explored rewards. `makes_up` is the number of baseline rewards that the explored
+    rewards are known to be worth.
     """
 
     people: Ints
@@ -65,7 +67,7 @@ class TightRows(NamedTuple):
 
 
 class StoppingRule(NamedTuple):
-    """What holds for all targets; what is needed is ln of capital."""
+    """The stopping rule of all targets; thresholds are ln of capital."""
 
     alpha: float
     epsilon: float
@@ -131,7 +133,7 @@ def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: in
     owed = (1 - rule.alpha) * (step + block) - rows.arms[row][BASELINE]["pulls"]
     if owed <= rows.makes_up[row]:
         return True
-    # What is known now is known for good: so ask for some more at once.
+    # A bound shown now stays valid, so test some further steps at once.
     for more in (_AHEAD * step, 0.0):
         if _makes_up(rows, rule, row, step, owed + more):
             rows.makes_up[row] = owed + more
@@ -141,7 +143,7 @@ def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: in
 
 @compiled
 def _makes_up(rows: TightRows, rule: StoppingRule, row: int, step: int, owed: float) -> bool:
-    """Whether what was explored is surely worth so many rewards of the baseline."""
+    """Return whether the explored rewards are surely worth `owed` rewards of the baseline."""
     baseline = rows.arms[row][BASELINE]
     explored = step - baseline["pulls"]
     if explored == 0:
@@ -218,7 +220,7 @@ def _mean(arm: Any) -> float:
 
 @compiled
 def _pooled(arm: Any, baseline: Any, margin: float) -> float:
-    """The arm's mean, if it is the baseline's and so much more."""
+    """Return the pooled estimate of the arm's mean, if it is the baseline's mean plus `margin`."""
     total = arm["sums"] + baseline["sums"] + margin * baseline["pulls"]
     return float(total / max(arm["pulls"] + baseline["pulls"], 1))
 

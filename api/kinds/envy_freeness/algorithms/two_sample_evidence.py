@@ -1,11 +1,11 @@
-"""What two samples together say of two means, compiled.
+"""Evidence of two samples about two means, compiled.
 
-One test of two means at once is sharper than two intervals side by side: their errors add up as
-squares do. Of the first it is alleged that its mean a is high, of the second that its mean b is
-low; those who deny it hold that (a, b) is on or below a line. The product of the two capitals is a
-martingale at the true means, so where even the least of it over all that denies is large, the
-allegation stands. On a side's own, capital falls in a and grows in b: the least is on the line; and
-ln of a mixture of Π (1 + A x)/(1 + A μ) is convex in μ: the least is found by tangents.
+One test of two means at once is sharper than two separate intervals, because errors add up in
+squares. The claim is that the first mean a is high and the second mean b is low. The null
+hypothesis is that (a, b) is on or below a line. The product of the two capitals is a martingale at
+the true means. So where even its minimum over the null hypothesis is large, the null hypothesis is
+rejected. The capital falls in a and grows in b, so the minimum is on the line. The logarithm of a
+mixture of Π (1 + A x)/(1 + A μ) is convex in μ, so tangents find the minimum.
 """
 
 import math
