@@ -309,6 +309,6 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         entries = [entry.kind for entry in lab.auditor.ledger.entries()]
         assert entries.count("kind-enabled") == 1
         host.run("auditor", "ledger", "keys", "--out", str(keys))
-        host.run("auditor", "ledger", "export", str(export))
+        host.run("auditor", "ledger", "export", "--out", str(export))
         found = host.run("auditor", "ledger", "verify", str(export), "--keys", str(keys))
         assert "bounds were taken as the package states them" in found
