@@ -58,6 +58,7 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m api.app.generate_kinds --check
+	$(BIN)/python -m auditor_client.audits.generate_methods --check
 	$(BIN)/python -m api.app.export_openapi --check
 	$(BIN)/python -m tests.lock
 
@@ -67,8 +68,9 @@ bench: $(READY) ## figures, each a ratio of two things in one run
 docs: $(READY) ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
-kinds: $(READY) ## generate the unions of requests and releases from the contracts of kinds
+kinds: $(READY) ## generate unions and typed methods from the contracts of kinds
 	$(BIN)/python -m api.app.generate_kinds
+	$(BIN)/python -m auditor_client.audits.generate_methods
 
 openapi: $(READY) ## export the contract
 	$(BIN)/python -m api.app.export_openapi

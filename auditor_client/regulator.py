@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from auditor_client.errors import InputError
 from auditor_client.ledger.session import LedgerConnection
+from auditor_client.local.keys import checked_public
 from auditor_client.oversight import run_opening
 from auditor_client.oversight.client import Insight
 from auditor_client.oversight.quarter import Quarter
@@ -74,14 +74,12 @@ class Researchers:
         outside_subject: str | None = None,
     ) -> Researcher:
         """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
-        if jwk is not None and "d" in jwk:
-            raise InputError("This is a private key: only its owner may have it. See `new_key`.")
         body = validate(
             ResearcherDraft,
             name=personal(name),
             role=role,
             auditor_id=auditor_id,
-            jwk=None if jwk is None else dict(jwk),
+            jwk=None if jwk is None else checked_public(jwk),
             outside_subject=outside_subject,
         )
         return self._statements.post(f"{PATH}/researchers", "researcher", body, Researcher)

@@ -34,7 +34,9 @@ Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z]+_[0-9a-f]{30}$", max_length=48)]
 Instant = datetime
 # Assumptions on which the promise of a release rests: docs/explanation/guarantee.md.
-Assumption = Literal["bounded-weights", "uncounted-displacement", "other-people-in-rows"]
+Assumption = Literal[
+    "bounded-weights", "uncounted-displacement", "other-people-in-rows", "third-party-bounds"
+]
 
 
 class Wire(BaseModel):

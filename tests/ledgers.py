@@ -532,7 +532,12 @@ def older_parts(
 
 def _is_for(lab: str, line: bytes) -> bool:
     entry = json.loads(line)
-    return entry["auditor"] == lab or entry["kind"] in ("settings", "model", "signing-key")
+    return entry["auditor"] == lab or entry["kind"] in (
+        "settings",
+        "model",
+        "signing-key",
+        "kind-enabled",
+    )
 
 
 def _registered(researcher_id: str, role: str, key: Key) -> dict[str, Any]:

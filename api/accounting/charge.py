@@ -10,6 +10,7 @@ never runs backwards, whatever the clocks do.
 """
 
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -106,18 +107,34 @@ def charge(
     ledger.append_all(session, drafts, at=at)
 
 
-def refuse_above_lifetime_cap(price: Price, settings: Settings) -> None:
+def refuse_above_lifetime_cap(price: Price, settings: Settings, request: Any = None) -> None:
     """Refuse what nobody could ever bear: everybody would be left out, and the auditor would pay.
 
     The price and the cap are public, so this tells nothing about anyone.
     """
-    if price.rho.change_one > settings.person_lifetime_rho:
+    cost, cap = price.rho.change_one, settings.person_lifetime_rho
+    if cost > cap:
         raise AboveLifetimeCapError(
-            f"this costs {price.rho.change_one} of rho; one person may bear "
-            f"{settings.person_lifetime_rho} in a lifetime. Nothing was charged: ask for less.",
-            asked=str(price.rho.change_one),
-            cap=str(settings.person_lifetime_rho),
+            f"This costs every person {cost} of ρ; one person may be debited {cap} in a lifetime."
+            f" Nothing was charged. {_admissible(request, Fraction(cap) / Fraction(cost))}",
+            asked=str(cost),
+            cap=str(cap),
         )
+
+
+def _admissible(request: Any, share: Fraction) -> str:
+    """Say what would pass, as it is asked for, given the share of this ρ that is allowed."""
+    rho, epsilon = getattr(request, "rho", None), getattr(request, "epsilon", None)
+    if rho is not None:
+        return f"Ask for a ρ of at most about {math.floor(1000 * share * Fraction(rho)) / 1000:g}."
+    if epsilon is None:
+        return "Ask for less."
+    # The ρ of a release grows with the square of its ε.
+    most = math.floor(100 * math.sqrt(share) * float(epsilon)) / 100
+    return (
+        f"ε = {epsilon} is too large for it: an ε of about {most:g} would pass, every other"
+        " ε reduced alike."
+    )
 
 
 def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -> None:

@@ -29,7 +29,7 @@ from api.contents import routes as contents
 from api.health import routes as health
 from api.identity import oauth_routes as oauth
 from api.ledger import routes as ledger
-from api.ledger.platform_changes import record_state
+from api.ledger.platform_changes import record_kinds, record_state
 from api.mandates import routes as mandates
 from api.oversight import routes as oversight
 from api.studies import routes as studies
@@ -140,6 +140,8 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
             await run_in_threadpool(
                 record_state, container.store, container.settings, container.platform
             )
+            enabled = [package.facts for package in container.packages]
+            await run_in_threadpool(record_kinds, container.store, enabled)
         except Exception:
             log.exception("start.failed")
             raise

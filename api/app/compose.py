@@ -1,7 +1,7 @@
 """The one place that names a platform: the simulated one, or a deployment's own by settings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from api.app.container import Container, build_container
 from api.execution.in_process import InProcessEngine
 from api.kernel.settings import Settings
 from api.kinds.context import Engine
+from api.kinds.packages import admit_checked
 from api.platforms.http import HttpPlatform, OnnxPlatform
 from api.platforms.interfaces import Log, Persons, Platform, Ranking, Traffic
 
@@ -180,5 +181,7 @@ def exported(platform: Platform, folder: Path) -> dict[str, Any]:
 
 
 def load_container(settings: Settings) -> Container:
+    """Return the parts of a deployment, with the kinds of the packages that were checked."""
     platform = load_platform(settings)
-    return build_container(settings, platform, load_engine(settings, platform))
+    container = build_container(settings, platform, load_engine(settings, platform))
+    return replace(container, packages=admit_checked(container.store))

@@ -27,6 +27,7 @@ from api.identity import Auth, build_auth
 from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings, ledger_origin
 from api.kinds.context import Engine
+from api.kinds.packages import Package
 from api.ledger.checkpoints import Checkpointer
 from api.ledger.key_rotation import KeyEntries
 from api.platforms.interfaces import Platform
@@ -60,6 +61,8 @@ class Container:
     wake: threading.Event = field(default_factory=threading.Event)
     # Two-party runs in progress in this process.
     runs: LiveRuns = field(default_factory=LiveRuns)
+    # Packages whose kinds of audit this deployment offers.
+    packages: tuple[Package, ...] = ()
 
     @cached_property
     def events(self) -> AuditEvents:

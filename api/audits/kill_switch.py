@@ -15,7 +15,7 @@ from api.db import AuditRow
 from api.kernel.errors import ConflictError, NotFoundError
 from api.kernel.settings import Settings
 from api.ledger import append, lock
-from openapi.resources import REQUEST, StopDraft
+from openapi.resources import RECORDED_REQUEST, StopDraft
 from privacy.ledger.statements import Statement
 
 
@@ -36,7 +36,7 @@ def stop(session: Session, draft: StopDraft, statement: Statement, settings: Set
 
 
 def _check(row: AuditRow) -> None:
-    if not REQUEST.validate_json(row.request).exploration_loss:
+    if not RECORDED_REQUEST.validate_json(row.request).exploration_loss:
         raise ConflictError(
             f"the audit is a {row.kind}: it shows nobody anything",
             state=row.state,

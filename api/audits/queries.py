@@ -12,7 +12,7 @@ from api.kernel.errors import NotFoundError, NotReleasedError
 from api.kernel.failpoints import Failpoint
 from api.ledger import proofs
 from api.web.pagination import page
-from openapi.resources import REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
+from openapi.resources import RECORDED_REQUEST, Audit, AuditRequest, InclusionProof, Page, Price
 
 _STATES = select(AuditRow.id, AuditRow.state).where(
     col(AuditRow.id).in_(bindparam("audits", expanding=True))
@@ -88,7 +88,7 @@ def to_wire(
         kind=row.kind,
         state=row.state,
         mandate_id=row.mandate_id,
-        request=request or REQUEST.validate_json(row.request),
+        request=request or RECORDED_REQUEST.validate_json(row.request),
         price=price or Price.model_validate_json(row.price),
         submitted_at=row.submitted_at,
         finished_at=row.finished_at,

@@ -57,7 +57,7 @@ def quote_all(
             explored=explored,
         )
         price = in_currency(asked.shown, mandate.currency)
-        charge.refuse_above_lifetime_cap(price, settings)
+        charge.refuse_above_lifetime_cap(price, settings, request)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.load_remaining(session, mandate, now()) - taken.get(
             mandate.id, Fraction(0)

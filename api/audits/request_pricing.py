@@ -13,9 +13,14 @@ from api.audits.pricing import audience_facts, price_plan
 from api.contents import service as contents
 from api.db import AudienceRow
 from api.identity.caller import Caller
-from api.kernel.errors import AudienceNotSealedError, UnsupportedAudienceError
+from api.kernel.errors import (
+    AudienceNotSealedError,
+    UnsupportedAudienceError,
+    UnsupportedAuditError,
+)
 from api.kernel.settings import Settings
-from api.kinds.registry import KINDS, AudienceFacts, Kind
+from api.kinds.protocol import KNOWN_AT_CHARGE
+from api.kinds.registry import KINDS, AudienceFacts, Kind, is_third_party
 from api.platforms.interfaces import Platform
 from openapi.resources import Price
 from privacy import waist
@@ -73,6 +78,11 @@ def price_request(
 ) -> PricedRequest:
     """Return the priced request, or refuse it for this subject."""
     kind, facts = KINDS[request.kind], subject.facts
+    if is_third_party(request.kind) and request.exploration_loss:
+        raise UnsupportedAuditError(
+            f"A {request.kind} audit is of a package, and no package may show people anything."
+            " Nothing was charged."
+        )
     _refuse_source(request.kind, kind, facts)
     kind.check(request, facts, platform)
     plan = kind.plan(request, facts)
@@ -80,15 +90,16 @@ def price_request(
     noise_limits.refuse_overflow(kind, plan, facts)
     price = waist.price(plan) + ExactPrice.exploration(Fraction(request.exploration_loss))
     named = request.model_dump(mode="json", include={"kind": True, "metric": {"name"}})
-    assumes = tuple(assumptions(named, fixed_slots=facts.fixed_slots))
-    shown = price_plan(plan, "rho", request.exploration_loss, assumes)
+    third_party = is_third_party(request.kind)
+    assumes = assumptions(named, fixed_slots=facts.fixed_slots, third_party=third_party)
+    shown = price_plan(plan, "rho", request.exploration_loss, tuple(assumes))
     return PricedRequest(subject, plan, price, shown)
 
 
 def _refuse_source(name: str, kind: Kind, facts: AudienceFacts) -> None:
     """Refuse an audience whose people this kind cannot debit before it reads them (R4)."""
-    if facts.source not in kind.sources:
-        supported = sorted(kind.sources)
+    supported = sorted(kind.sources & KNOWN_AT_CHARGE if is_third_party(name) else kind.sources)
+    if facts.source not in supported:
         raise UnsupportedAudienceError(
             f"A {name} audit does not take an audience whose source is {facts.source!r}. Nothing"
             f" was charged. Sources that it takes: {', '.join(supported)}.",

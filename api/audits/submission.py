@@ -220,7 +220,7 @@ class AuditSubmission:
         if BOUNDED_WEIGHTS in priced.shown.assumes:
             load_regulator_key(session, mandate)
         price = in_currency(priced.shown, mandate.currency)
-        charge.refuse_above_lifetime_cap(price, self._settings)
+        charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),
             auditor_id=caller.auditor,

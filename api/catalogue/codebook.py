@@ -17,6 +17,7 @@ from api.db import EntryRow
 from api.kinds.building_blocks import ranked_lists
 from api.kinds.registry import KINDS, offered
 from api.platforms.interfaces import Platform
+from openapi.kinds.registry import CONTRACTS
 from openapi.resources import RELEASE, REQUEST, Change, Changelog, Codebook, ContentDraft
 from openapi.resources.audiences import IDENTIFIER_NOTES
 from openapi.resources.catalogue import (
@@ -41,7 +42,7 @@ Schema = Mapping[str, Any]
 
 
 def codebook(platform: Platform) -> Codebook:
-    requests, releases = _schemas()
+    requests, releases = _schemas(tuple(CONTRACTS))
     content = ContentDraft.model_json_schema()
     return Codebook(
         unit_of_privacy=UNIT,
@@ -102,7 +103,7 @@ def changelog(session: Session, cursor: int | None, limit: int) -> Changelog:
 
 
 @cache
-def _schemas() -> tuple[Schema, Schema]:
+def _schemas(_kinds: tuple[str, ...]) -> tuple[Schema, Schema]:
     return REQUEST.json_schema(), RELEASE.json_schema()
 
 

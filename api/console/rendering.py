@@ -17,6 +17,7 @@ from api.db import UNAVAILABLE
 from api.identity.caller import Caller
 from api.kernel.errors import ApiError, ForbiddenError, InvalidRequestError, UnavailableError
 from api.web.routing import Route
+from openapi.complaints import what_is_wrong
 from openapi.problems import TABLE
 
 # Nothing inline, nothing from elsewhere, nothing evaluated; nobody frames it.
@@ -154,7 +155,7 @@ def _words(error: Exception) -> tuple[str, str, int]:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"][1:])
-        error = InvalidRequestError(f"{where}: {first['msg']}. Nothing was done.")
+        error = InvalidRequestError(f"{where}: {what_is_wrong(first)}. Nothing was done.")
     elif isinstance(error, UNAVAILABLE):
         error = UnavailableError("the database does not answer; nothing was lost, try again")
     if isinstance(error, HTTPException):

@@ -18,6 +18,7 @@ from api.db.tables.identity import (
     SigningKeyRow,
     UsedAssertionRow,
 )
+from api.db.tables.kinds import KindCheckRow
 from api.db.tables.ledger import (
     CheckpointRow,
     EntryRow,
@@ -58,6 +59,7 @@ __all__ = [
     "GroupRow",
     "HeadRow",
     "IndividualRow",
+    "KindCheckRow",
     "MandateRow",
     "MatchingQuotaRow",
     "MessageRow",

@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 
 from api.db import AuditRow, MandateRow
 from api.kernel.clock import now
-from api.kinds.two_party import KIND as EXCHANGED
+from api.kinds.two_party import NAME as EXCHANGED
 
 DAY = timedelta(days=1)
 _SHOWN = 50

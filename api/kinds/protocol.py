@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from api.kinds.context import AuditContext
 from api.platforms.interfaces import Platform
+from openapi.kinds.contract import KindContract
 from openapi.resources.audiences import SupportedSource
 from privacy.plans import PLANS, PublicAudience
 from privacy.tables.bounded_table import Table
@@ -62,6 +63,19 @@ class AudienceFacts:
 def plan_release(request: Any, audience: AudienceFacts) -> ReleasePlan:
     """Return the plan of a request, as its kind plans it (`privacy.plans`)."""
     return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
+
+
+@dataclass(frozen=True)
+class PlatformKind:
+    """A kind of audit as a platform runs it: its contract and its platform half.
+
+    `requests` are those that `platform-auditor kinds check` tries on small worlds (default: the
+    example of the contract). Their identifiers are filled in.
+    """
+
+    contract: KindContract
+    half: "Kind"
+    requests: tuple[Mapping[str, Any], ...] = ()
 
 
 class Kind(Protocol):

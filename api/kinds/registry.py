@@ -1,38 +1,58 @@
-"""The kinds of audit this service knows, by name."""
+"""Registry of the kinds of audit of this service: built-in ones, and those of enabled packages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 
-from api.kinds.balance_histogram import BalanceHistogram
-from api.kinds.bias_size import BiasSize
-from api.kinds.envy_freeness import EnvyFreeness
-from api.kinds.log_cdf import LogCdf
-from api.kinds.match_count import MatchCount
-from api.kinds.most_skewed import MostSkewed
-from api.kinds.outcome_test import OutcomeTest
-from api.kinds.protocol import AudienceFacts, Kind
-from api.kinds.reo import Reo
-from api.kinds.score_cdf import ScoreCdf
-from api.kinds.score_histogram import ScoreHistogram
-from api.kinds.two_party import TwoParty
+from api.kinds.protocol import AudienceFacts, Kind, PlatformKind
 from api.platforms.interfaces import Platform
+from openapi.kinds.packages import PLATFORM_GROUP, PackageKinds
+from openapi.kinds.registry import BUILT_IN, CONTRACTS
 
-KINDS: Mapping[str, Kind] = {
-    "score-histogram": ScoreHistogram(),
-    "score-cdf": ScoreCdf(),
-    "match-count": MatchCount(),
-    "most-skewed": MostSkewed(),
-    "balance-histogram": BalanceHistogram(),
-    "outcome-test": OutcomeTest(),
-    "log-cdf": LogCdf(),
-    "bias-size": BiasSize(),
-    "reo": Reo(),
-    "envy-freeness": EnvyFreeness(),
-    "two-party": TwoParty(),
-}
+__all__ = ["KINDS", "AudienceFacts", "Kind", "is_third_party", "offered", "platform_kind"]
 
-__all__ = ["KINDS", "AudienceFacts", "Kind", "offered"]
+
+def _built_in(module: str) -> PlatformKind:
+    found: PlatformKind = import_module(f"api.kinds.{module}").KIND
+    return found
+
+
+_BUILT_IN = {name: _built_in(contract.module) for name, contract in BUILT_IN.items()}
+_ADDED = PackageKinds(PLATFORM_GROUP, PlatformKind, BUILT_IN)
+
+
+class PlatformHalves(Mapping[str, Kind]):
+    """Platform halves by name of kind. A kind of a package needs its contract as well."""
+
+    def __getitem__(self, name: str) -> Kind:
+        """Return the half of this name; raise `KeyError` if this service does not run it."""
+        return platform_kind(name).half
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, built-in kinds first."""
+        yield from _BUILT_IN
+        yield from (name for name in _ADDED if name in CONTRACTS)
+
+    def __len__(self) -> int:
+        """Return the number of kinds."""
+        return sum(1 for _ in self)
+
+
+KINDS: Mapping[str, Kind] = PlatformHalves()
+
+
+def platform_kind(name: str) -> PlatformKind:
+    """Return a kind with its contract; raise `KeyError` if this service does not run it."""
+    found = _BUILT_IN.get(name) or (_ADDED.get(name) if name in CONTRACTS else None)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+def is_third_party(name: str) -> bool:
+    """Return whether a package adds the kind, so that its bounds are taken as stated."""
+    return name not in BUILT_IN
 
 
 def offered(platform: Platform) -> list[str]:
-    """The kinds that this platform's capabilities carry."""
+    """Return the kinds that this platform's capabilities carry."""
     return [name for name, kind in KINDS.items() if kind.offered_by(platform)]

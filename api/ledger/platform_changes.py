@@ -1,7 +1,7 @@
 """Changes that the platform states: of settings that affect privacy, and of the model."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from api.kernel.settings import Settings
 from api.ledger.entries import append, lock
 from api.platforms.interfaces import Platform
 
+ENABLED = "kind-enabled"
 AFFECT_PRIVACY = (
     "person_lifetime_rho",
     "platform_rho",
@@ -45,6 +46,22 @@ def record_state(store: Store, settings: Settings, platform: Platform) -> None:
         record_change(session, "settings", {"values": values})
         if platform.scores:
             record_change(session, "model", {"digest": platform.scores.model_digest})
+
+
+def record_kinds(store: Store, packages: Sequence[Mapping[str, str]]) -> None:
+    """Append each kind that a package adds, unless its newest entry names the same package."""
+    if not packages:
+        return
+    with store.write() as session:
+        lock(session)
+        texts = session.exec(
+            select(EntryRow.text).where(EntryRow.kind == ENABLED).order_by(col(EntryRow.number))
+        ).all()
+        known = {facts["kind"]: facts for facts in (json.loads(text)["facts"] for text in texts)}
+        for package in packages:
+            facts = {**package, "by": "operator"}
+            if known.get(package["kind"]) != facts:
+                append(session, ENABLED, facts)
 
 
 def _exact(value: Any) -> Any:

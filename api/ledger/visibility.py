@@ -13,7 +13,7 @@ from api.identity.caller import Caller
 from api.kernel.errors import ForbiddenError
 
 # What the platform says of itself is for all.
-TO_ALL = ("model", "settings", "signing-key")
+TO_ALL = ("model", "settings", "signing-key", "kind-enabled")
 # What the platform may see: the grant, not what came to nothing  [DR, Article 10(2)].
 HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
 

@@ -23,8 +23,11 @@ from api.operations.reconciliation import (
     load_expected,
     load_standing_charges,
 )
+from privacy.plans import PLANS
 
 ENTRY = "balance-repair"
+# Kinds that may be charged on a hidden audience, whose people their runs find and debit.
+_FOUND_LATER = [name for name, plan in PLANS.items() if plan.hidden_audiences]
 
 
 def repair(store: Store, by: str, reason: str) -> int:
@@ -51,7 +54,7 @@ def _is_due(session: Session) -> bool:
     unbound = (
         select(ChargeRow.id)
         .join(AudienceRow, col(AudienceRow.id) == col(ChargeRow.audience_id))
-        .where(AudienceRow.source == HIDDEN, ChargeRow.kind != "two-party")
+        .where(AudienceRow.source == HIDDEN, col(ChargeRow.kind).not_in(_FOUND_LATER))
     )
     made = select(EntryRow.number).where(EntryRow.kind == ENTRY)
     return (

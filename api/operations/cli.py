@@ -28,7 +28,7 @@ from api.health.listener import MetricsAddressError, listen, listen_if_configure
 from api.kernel.checks import report
 from api.kernel.hard_limits import PERSON_LIFETIME_RHO
 from api.kernel.settings import Settings, load_settings
-from api.operations import setup
+from api.operations import kinds_command, setup
 from api.operations.balance_repair import repair, repair_after_upgrade
 from api.operations.conformance_command import open_subject
 from api.operations.demo import Through
@@ -44,6 +44,7 @@ from api.telemetry import logging, tracing
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 persons = typer.Typer(no_args_is_help=True, help="What people have borne.")
 app.add_typer(persons, name="persons")
+app.add_typer(kinds_command.app, name="kinds")
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings, TOML.")

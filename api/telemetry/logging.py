@@ -24,13 +24,16 @@ FIELDS = (
     "webhook",
 )
 
+# Loggers whose messages are ours.
+_OURS = ("api", "platform_auditor")
+
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage() if record.name.startswith("api") else record.name,
+            "event": record.getMessage() if record.name.startswith(_OURS) else record.name,
         }
         line |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[0]:

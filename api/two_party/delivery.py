@@ -22,7 +22,7 @@ from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import next_second, now, whole_second
 from api.kernel.errors import ConflictError
 from api.kernel.settings import Settings
-from api.kinds.two_party import KIND
+from api.kinds.two_party import NAME
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import AUDITS
 from privacy.ledger import notes
@@ -86,7 +86,7 @@ def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunR
     """A two-party audit that was answered."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
-    if audit is None or audit.kind != KIND or run is None or run.answered_at is None:
+    if audit is None or audit.kind != NAME or run is None or run.answered_at is None:
         raise ConflictError("no run of this audit was answered yet")
     return audit, run
 

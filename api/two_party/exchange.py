@@ -29,7 +29,7 @@ from api.kernel.errors import (
 )
 from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
-from api.kinds.two_party import KIND, terms_of
+from api.kinds.two_party import NAME, terms_of
 from api.ledger.checkpoints import sign_head
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
@@ -78,7 +78,7 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
 
 def get_audit(session: Session, caller: Caller, audit_id: str) -> AuditRow:
     audit = get_owned(session, caller, audit_id)
-    if audit.kind != KIND:
+    if audit.kind != NAME:
         raise ConflictError(f"the audit is a {audit.kind}: it takes no messages", state=audit.state)
     return audit
 
@@ -140,7 +140,7 @@ def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
     """Return the memory that a run takes, computed from what was uploaded and declared."""
     with parts.store.read() as session:
         facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
-    return KINDS[KIND].held_bytes(REQUEST.validate_json(audit.request), facts)
+    return KINDS[NAME].held_bytes(REQUEST.validate_json(audit.request), facts)
 
 
 def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes) -> bytes:

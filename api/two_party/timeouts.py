@@ -13,7 +13,7 @@ from api.audits import cancellation
 from api.db import AuditRow, RunRow, Store
 from api.kernel.clock import now
 from api.kernel.settings import Settings
-from api.kinds.two_party import KIND
+from api.kinds.two_party import NAME
 from api.two_party.failures import fail
 
 FAILURE = "timed-out"
@@ -23,7 +23,7 @@ def end_stale_runs(store: Store, settings: Settings) -> None:
     oldest = now() - timedelta(hours=settings.two_party_hours)
     answered = select(RunRow.audit_id).where(col(RunRow.answered_at).is_not(None))
     stale = (
-        col(AuditRow.kind) == KIND,
+        col(AuditRow.kind) == NAME,
         col(AuditRow.state).in_(("charged", "running")),
         col(AuditRow.submitted_at) < oldest,
         col(AuditRow.id).not_in(answered),

@@ -23,6 +23,7 @@ from api.kernel.errors import (
     UnsupportedMediaTypeError,
 )
 from api.platforms.fault_isolation import PlatformDownError
+from openapi.complaints import what_is_wrong, where_it_is
 from openapi.problems import TABLE, Problem, problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -131,10 +132,7 @@ def _invalid(request: Request, error: RequestValidationError) -> ApiError:
         return UnsupportedMediaTypeError("send a body of application/json; nothing was charged")
     if any(item["type"] == "json_invalid" for item in found):
         return MalformedBodyError("the body is not valid JSON; nothing was charged")
-    errors = [
-        {"at": ".".join(str(step) for step in item["loc"]), "message": item["msg"]}
-        for item in found[:20]
-    ]
+    errors = [{"at": where_it_is(item), "message": what_is_wrong(item)} for item in found[:20]]
     first = f"{errors[0]['at']}: {errors[0]['message']}"
     return InvalidRequestError(f"{first}. Nothing was charged.", errors=errors)
 

@@ -1,40 +1,40 @@
 """Audits: price, run, wait, and read again later."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Unpack
 
 from pydantic import RootModel
 
 from auditor_client.audiences.client import NamedAudience
+from auditor_client.audits.offers import Offer
 from auditor_client.audits.polling import wait_until_final
 from auditor_client.audits.release_check import check_release_matches_request
-from auditor_client.audits.request_builder import BALANCE_BINS, Context, RequestBuilder
+from auditor_client.audits.request_builder import RequestBuilder, ServiceFacts
+from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
-from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
-from auditor_client.kinds.building_blocks.log_audits import Kind, LogAudits, RunOptions
-from auditor_client.kinds.envy_freeness.request import EnvyAudits
-from auditor_client.kinds.match_count.result import MatchCountResult
-from auditor_client.kinds.most_skewed.result import MostSkewedResult
-from auditor_client.kinds.options import DEFAULT_BINS, Bins, Options
+from auditor_client.kinds.asking.running import RunOptions
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
-from auditor_client.kinds.score_cdf.result import ScoreCdfResult
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.kinds.two_party.request import TwoPartyAudits
-from auditor_client.local.audience_records import load_record
+from auditor_client.kinds.two_party.request import Kind, TwoPartyAudits
+from auditor_client.local.audience_records import load_record, names_for
 from auditor_client.local.pending_audits import PendingAudits
 from auditor_client.local.pending_claims import Claim
+from auditor_client.local.progress import tell
 from auditor_client.local.saved_receipt import verify_release
-from auditor_client.transport.decimals import Number
 from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.validation import validate
 from openapi.resources import (
+    Audience,
     Audit,
     AuditRequest,
     BatchQuote,
     Budget,
+    Catalogue,
     Content,
     InclusionProof,
     Quote,
@@ -48,7 +48,7 @@ class Batch(RootModel[list[AuditRequest]]):
     """Several requests in one body."""
 
 
-class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
+class Audits(TypedAudits, TwoPartyAudits):
     """The audits of this auditor."""
 
     def __init__(
@@ -73,124 +73,69 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     @property
     def requests(self) -> RequestBuilder:
-        """Builders of the requests of every kind, for `submit` and `price_all`."""
-        return RequestBuilder(self._transport)
+        """What `submit` and `price_all` take, of every kind."""
+        return RequestBuilder(ServiceFacts(self._transport, self.result))
 
-    def run(
-        self,
-        content: Content | str,
-        audience: NamedAudience | str,
-        *,
-        idempotency_key: str | None = None,
-        new: bool = False,
-        progress: bool = True,
-        **options: Unpack[Options],
-    ) -> ScoreHistogramResult:
-        """Pay for an audit, wait for its release, and verify its receipt.
+    def ask(self, kind: str, running: RunOptions | None = None, /, **said: Any) -> AnyResult:
+        """Pay for an audit of a kind by its name, wait for its release, and verify its receipt.
 
-        `options` are `bins=100` (a number, or edges), `levels=`, `epsilon=1`, `size_epsilon=`,
-        `context=` and `mandate_id=`, and for Gaussian noise `mechanism="discrete-gaussian"`, `rho=`
-        and `size_rho=`: see `auditor_client.kinds.options.Options`.
-
+        `said` are the parameters of the kind's contract; each kind has a method that names them.
         A run that was interrupted is continued by the same call, and charged once; `new` starts
         another audit. That needs a folder of pending audits, which `Auditor.from_profile` has.
         Without one, give each audit an `idempotency_key`, and give it again to continue.
         """
-        request = self.request(content, audience, **options)
-        running = RunOptions(idempotency_key=idempotency_key, new=new, progress=progress)
-        return self._run(request, ScoreHistogramResult, running)
+        running = running or RunOptions()
+        before = auditor_kind(kind).asking.first(_given(said))
+        if before is None:
+            return self.run_request(self.requests.of(kind, **said), **running)
+        first = self.requests.of(before.kind, **before.said)
+        # The second request follows from the first release: both are kept until both are there.
+        with self._pending.until_saved():
+            if running.get("new") or not self._pending.is_pending(first.model_dump(mode="json")):
+                second = self.requests.of(kind, **{**said, **before.until_then})
+                _tell_both(self.price_all([first, second]), running)
+            found = self.run_request(first, **_for_the_first(running))
+            return self.run_request(
+                self.requests.of(kind, **{**said, **before.then(found)}), **running
+            )
 
-    def cdf(
-        self,
-        content: Content | str,
-        audience: NamedAudience | str,
-        *,
-        bins: Bins = DEFAULT_BINS,
-        epsilon: Number = 1,
-        context: Context | None = None,
-        mandate_id: str | None = None,
-        **running: Unpack[RunOptions],
-    ) -> ScoreCdfResult:
-        """Count the people of each group who score up to each edge, with a tree of noisy counts."""
-        request = self.requests.cdf(
-            content, audience, bins=bins, epsilon=epsilon, context=context, mandate_id=mandate_id
-        )
-        return self._run(request, ScoreCdfResult, running)
+    def run_request(self, request: AuditRequest, **running: Unpack[RunOptions]) -> AnyResult:
+        """Pay for an audit of any kind, wait for its release, and verify its receipt."""
+        return self._run(request, KINDS[request.kind], running)
 
-    def match_count(
-        self,
-        audience: NamedAudience | str,
-        epsilon: Number = 1,
-        *,
-        mandate_id: str | None = None,
-        **running: Unpack[RunOptions],
-    ) -> MatchCountResult:
-        """Count the people of each group whom the platform found, with noise of scale 1 /
-        epsilon.
-        """
-        request = self.requests.match_count(audience, epsilon, mandate_id=mandate_id)
-        return self._run(request, MatchCountResult, running)
+    def offer(self, kind: str, /, **said: Any) -> Offer:
+        """Return the price and the forecast of an audit that `ask` would run; it spends nothing."""
+        before = auditor_kind(kind).asking.first(_given(said))
+        if before is None:
+            return self.offer_of(self.requests.of(kind, **said))
+        first = self.requests.of(before.kind, **before.said)
+        second = self.requests.of(kind, **{**said, **before.until_then})
+        both = self.price_all([first, second])
+        forecast = self.forecast(second)
+        return Offer(second, both.quotes[1], forecast, both.quotes[0], both.covered)
 
-    def most_skewed(
-        self,
-        contents: Sequence[Content | str],
-        audience: NamedAudience | str,
-        *,
-        bins: Bins = DEFAULT_BINS,
-        levels: Sequence[float] | None = None,
-        epsilon: Number = 1,
-        weights: tuple[int, int] = (1, 1),
-        context: Context | None = None,
-        mandate_id: str | None = None,
-        **running: Unpack[RunOptions],
-    ) -> MostSkewedResult:
-        """Which of the contents is scored most differently between two groups, at one price.
+    def offer_of(self, request: AuditRequest) -> Offer:
+        """Return the price and the forecast of one request; asking spends nothing."""
+        quote = self.quote(request)
+        return Offer(request, quote, self.forecast(request), covered=quote.covered)
 
-        `weights` make up for groups of unequal size: (2, 1) where the second is twice as large.
-        """
-        request = self.requests.most_skewed(
-            contents,
-            audience,
-            bins=bins,
-            levels=levels,
-            epsilon=epsilon,
-            weights=weights,
-            context=context,
-            mandate_id=mandate_id,
-        )
-        return self._run(request, MostSkewedResult, running)
+    def forecast(self, request: AuditRequest) -> Forecast:
+        """Return what an audit of these people at this noise can tell; it spends nothing."""
+        audience = self._transport.get(f"/v1/audiences/{request.audience_id}", Audience)
+        facts = ForecastAudience.of(audience, names_for(audience.id))
+        catalogue = self._transport.get("/v1/catalogue", Catalogue)
+        return auditor_kind(request.kind).forecast(request, facts, catalogue)
 
-    def balances(
-        self,
-        audience: NamedAudience | str,
-        *,
-        bins: Bins = BALANCE_BINS,
-        epsilon: Number = 1,
-        mandate_id: str | None = None,
-        **running: Unpack[RunOptions],
-    ) -> BalanceHistogramResult:
-        """Count the people of each group by their spent share of the lifetime cap, with noise.
-
-        `bins` is a number of equal bins from 0 to 1, or edges within them. For oversight: a
-        mandate must name the kind.
-        """
-        request = self.requests.balances(
-            audience, bins=bins, epsilon=epsilon, mandate_id=mandate_id
-        )
-        return self._run(request, BalanceHistogramResult, running)
-
-    def price(
-        self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
-    ) -> Quote:
-        """Return the price and the expected error of such an audit; this spends nothing."""
-        return self.quote(self.request(content, audience, **options))
+    def price(self, content: Content | str, audience: NamedAudience | str, **said: Any) -> Quote:
+        """Return the price of such a `run`, and how large its error would be; it spends nothing."""
+        return self.quote(self.request(content, audience, **said))
 
     def quote(self, request: AuditRequest) -> Quote:
-        """Return the price of an audit of any kind; this spends nothing."""
+        """What an audit of any kind would cost; asking spends nothing."""
         return self._transport.post(f"{PATH}/price", request, Quote, retry_idempotently=True)
 
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
-        """Return the price of several audits, paid in this order; this spends nothing.
+        """What several audits would cost together, paid in this order; asking spends nothing.
 
         Requests of every kind are made by `request` and by `requests`.
         """
@@ -198,10 +143,10 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         return self._transport.post(f"{PATH}/prices", body, BatchQuote, retry_idempotently=True)
 
     def request(
-        self, content: Content | str, audience: NamedAudience | str, **options: Unpack[Options]
+        self, content: Content | str, audience: NamedAudience | str, **said: Any
     ) -> ScoreHistogramRequest:
-        """The request that `run` would submit."""
-        return self.requests.score_histogram(content, audience, **options)
+        """Return the request that `run` would submit."""
+        return self.requests.score_histogram(content, audience, **said)
 
     def submit(
         self, request: AuditRequest, idempotency_key: str | None = None, *, new: bool = False
@@ -234,14 +179,11 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
         return self._finished(audit, KINDS[audit.kind])
 
     def state(self, audit_id: str) -> Audit:
-        """Return the current state of an audit."""
+        """How far an audit is."""
         return self._transport.get(f"{PATH}/{audit_id}", Audit)
 
     def proof(self, audit_id: str, *, patience: float = 60) -> InclusionProof | None:
-        """Return the proof that a release is in the ledger.
-
-        Return None if no signed checkpoint covers it within `patience` seconds.
-        """
+        """That a release is in the ledger; None if no signed head covers it for so many seconds."""
         until = time.monotonic() + patience
         while True:
             try:
@@ -318,6 +260,31 @@ class Audits(LogAudits, EnvyAudits, TwoPartyAudits):
 
     def _content(self, content_id: str) -> Content:
         return self._transport.get(f"/v1/contents/{content_id}", Content)
+
+
+def _given(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _tell_both(batch: BatchQuote, running: RunOptions) -> None:
+    """Say what two audits cost before either is paid; stop where only one could be."""
+    prices = " and ".join(
+        f"{quote.price.debit} {quote.price.currency} for the {what}"
+        for quote, what in zip(batch.quotes, ("bins", "audit"), strict=True)
+    )
+    if not batch.covered:
+        raise InputError(
+            f"Both audits cost {prices}, which the mandate does not cover. Nothing was paid:"
+            " ask for less, or give the edges of bins, which cost nothing.",
+            case="not-covered",
+        )
+    tell(f"This costs {prices}.", show=running.get("progress", True))
+
+
+def _for_the_first(running: RunOptions) -> RunOptions:
+    """Return how the first of two audits is run: under a key of its own."""
+    key = running.get("idempotency_key")
+    return running if key is None else RunOptions(**{**running, "idempotency_key": f"{key}-bins"})
 
 
 def _repeat(claim: Claim) -> str:

@@ -11,6 +11,7 @@ from auditor_client.cli import (
     analyse,
     applications,
     audiences,
+    audit_commands,
     audits,
     canary,
     console,
@@ -19,9 +20,7 @@ from auditor_client.cli import (
     envy,
     insight,
     keys,
-    kinds,
     ledger,
-    logs,
     mandates,
     operator,
     outcome,
@@ -38,6 +37,7 @@ from auditor_client.cli import (
 from auditor_client.cli.output import printable
 from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
+from openapi.kinds.two_party import KIND as TWO_PARTY
 
 
 class Commands(TyperGroup):
@@ -67,8 +67,7 @@ app.add_typer(keys.profile_app, name="profile")
 app.add_typer(contents.app, name="content")
 app.add_typer(audiences.app, name="audience")
 app.add_typer(audits.app, name="audit")
-kinds.add_to(audits.app)
-logs.add_to(audits.app)
+audit_commands.add_to(audits.app)
 audits.app.command(audits.STUDY, hidden=True)(studies.run_study)
 app.add_typer(studies.app, name="study")
 app.add_typer(regulator.app, name="regulator")
@@ -84,7 +83,7 @@ app.add_typer(receipts.app, name="receipt")
 app.command("console")(console.console)
 app.command("catalogue")(contents.catalogue)
 app.command("plan")(planning.plan)
-app.command("price")(audits.price)
+app.command("price")(audit_commands.price())
 app.command("budget")(mandates.budget)
 app.command("analyse")(analyse.analyse)
 app.add_typer(canary.app, name="canary")
@@ -92,13 +91,11 @@ app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
 app.command("reo")(reo.reo)
 app.command("reo-plan")(reo_plan.plan)
-audits.app.command("reo")(reo.audit)
-audits.app.command("two-party")(two_party.audit)
+audits.app.command(TWO_PARTY.name)(two_party.audit)
 app.command("bisg")(demographics.bisg)
 regulator.app.command("open")(two_party.open_run)
 regulator.app.command("runs")(two_party.waiting_runs)
 app.command("envy-plan")(envy.plan)
-audits.app.command("envy-freeness")(envy.audit)
 
 
 def main() -> None:

@@ -1,76 +1,80 @@
-"""Options shared by the commands that submit audits: contents, bins, noise and payment."""
+"""Options that every command has that asks for an audit, and how they judge its result."""
 
+from dataclasses import dataclass
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict, Unpack
+from typing import Annotated, Any
 
 import typer
 
-from auditor_client.cli.options import numbers, pairs
-from auditor_client.kinds.options import Options
+from auditor_client.cli.charging import New
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.kinds.auditor_kind import AuditorKind
 
-ContentId = Annotated[str, typer.Argument(metavar="CONTENT")]
-AudienceId = Annotated[str, typer.Argument(metavar="AUDIENCE")]
-Bins = Annotated[int, typer.Option(help="Equal bins over the range of scores.")]
-EdgeList = Annotated[str | None, typer.Option(help="Edges of bins: 0,0.5,1.")]
-LevelList = Annotated[str | None, typer.Option(help="Values of a discrete score: 1,2,3.")]
-Epsilon = Annotated[
-    str | None, typer.Option(help="At most six decimal places (default: 1).", show_default=False)
+MandateId = Annotated[
+    str | None, typer.Option("--mandate", help="Mandate that pays, where there are several.")
 ]
-SizeEpsilon = Annotated[
-    str | None, typer.Option(help="Epsilon for the noisy numbers of scored people.")
-]
-Mechanism = Annotated[
-    Literal["discrete-laplace", "discrete-gaussian"],
-    typer.Option(help="Kind of noise. Gaussian needs --rho and a mandate in rho."),
-]
-Rho = Annotated[str | None, typer.Option(help="Instead of --epsilon, for Gaussian noise.")]
-SizeRho = Annotated[str | None, typer.Option(help="Instead of --size-epsilon, for Gaussian noise.")]
-Context = Annotated[list[str] | None, typer.Option(help="name=value, repeatable.")]
-MandateId = Annotated[str | None, typer.Option("--mandate", help="The mandate that pays.")]
 Key = Annotated[
     str | None,
     typer.Option(
-        help="Your own idempotency key, instead of this machine's record: the same key pays once."
+        help="A key of your own, instead of the record on this machine: the same key pays once."
     ),
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report here.")]
 ReceiptFile = Annotated[Path | None, typer.Option(help="Write the receipt here.")]
+PriceOnly = Annotated[
+    bool, typer.Option("--price", help="Only say what it would cost: nothing is spent.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Pay without being asked, whatever the forecast says.")
+]
+Alpha = Annotated[float, typer.Option("--alpha", min=0, max=1)]
+Delta = Annotated[
+    float, typer.Option("--delta", help="Probability that the verdict is wrong.", min=0, max=1)
+]
 
 
-class NoiseOptions(TypedDict):
-    """The options that say how much noise there is."""
+@dataclass(frozen=True)
+class Payment:
+    """How an audit is paid, and where its result goes."""
 
-    epsilon: str | None
-    size_epsilon: str | None
-    mechanism: Literal["discrete-laplace", "discrete-gaussian"]
-    rho: str | None
-    size_rho: str | None
-
-
-def options_of(
-    bins: int,
-    edges: str | None,
-    levels: str | None,
-    context: list[str] | None,
-    mandate: str | None,
-    **noise: Unpack[NoiseOptions],
-) -> Options:
-    """The options of a score histogram."""
-    return Options(
-        bins=numbers(edges) or bins,
-        levels=numbers(levels),
-        context=context_of(context),
-        mandate_id=mandate,
-        **noise,
-    )
+    price: bool
+    yes: bool
+    mandate: str | None
+    report: Path | None
+    receipt: Path | None
+    idempotency_key: str | None
+    new: bool
+    quiet: bool
+    profile: str
+    as_json: bool
 
 
-def context_of(words: list[str] | None) -> dict[str, str | float]:
-    return {name: _number_or_word(value) for name, value in pairs(words or []).items()}
+def _option(name: str, annotation: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _number_or_word(value: str) -> str | float:
-    try:
-        return float(value)
-    except ValueError:
-        return value
+COMMON = (
+    _option("price", PriceOnly, False),
+    _option("yes", Yes, False),
+    _option("mandate", MandateId, None),
+    _option("report", ReportFile, None),
+    _option("receipt", ReceiptFile, None),
+    _option("idempotency_key", Key, None),
+    _option("new", New, False),
+    _option("quiet", Quiet, False),
+    _option("profile", ProfileName, DEFAULT_PROFILE),
+    _option("as_json", AsJson, False),
+)
+
+
+def judging(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
+    """Return the options by which a kind's results are judged, where its request has no such."""
+    made = []
+    if kind.tolerance and "alpha" not in taken:
+        help_text = f"{kind.tolerance.label}: what the verdict allows."
+        alpha = Annotated[float, typer.Option("--alpha", help=help_text, min=0, max=1)]
+        made.append(_option("alpha", alpha, kind.tolerance.usual))
+    if "delta" not in taken:
+        made.append(_option("delta", Delta, 0.05))
+    return made

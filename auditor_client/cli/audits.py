@@ -1,4 +1,4 @@
-"""`auditor audit` and `auditor price`: what it costs, and what it says."""
+"""`auditor audit`: list, show and cancel audits; each kind adds a command of its own."""
 
 from typing import Annotated, Any
 
@@ -6,31 +6,10 @@ import typer
 from typer.core import TyperGroup
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.audit_options import (
-    AudienceId,
-    Bins,
-    ContentId,
-    Context,
-    EdgeList,
-    Epsilon,
-    Key,
-    LevelList,
-    MandateId,
-    Mechanism,
-    ReceiptFile,
-    ReportFile,
-    Rho,
-    SizeEpsilon,
-    SizeRho,
-    options_of,
-)
-from auditor_client.cli.charging import New, charging
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet
+from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import show_row, show_rows
-from auditor_client.cli.prices import price_row
 from auditor_client.cli.reports import Alpha, Delta
 from auditor_client.cli.summary import show_result
-from auditor_client.kinds.options import DEFAULT_BINS
 from openapi.resources import Audit
 
 STUDY = "study"
@@ -51,98 +30,6 @@ app = typer.Typer(
 )
 
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
-
-
-@app.command("run")
-def run(
-    content: ContentId,
-    audience: AudienceId,
-    bins: Bins = DEFAULT_BINS,
-    edges: EdgeList = None,
-    levels: LevelList = None,
-    epsilon: Epsilon = None,
-    size_epsilon: SizeEpsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    size_rho: SizeRho = None,
-    context: Context = None,
-    mandate: MandateId = None,
-    alpha: Alpha = None,
-    delta: Delta = 0.05,
-    report: ReportFile = None,
-    receipt: ReceiptFile = None,
-    idempotency_key: Key = None,
-    new: New = False,
-    quiet: Quiet = False,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Pay for an audit, wait for its release, verify its receipt, and judge.
-
-    Interrupted, the same command continues the same audit, and is charged once.
-    """
-    options = options_of(
-        bins,
-        edges,
-        levels,
-        context,
-        mandate,
-        epsilon=epsilon,
-        size_epsilon=size_epsilon,
-        mechanism=mechanism,
-        rho=rho,
-        size_rho=size_rho,
-    )
-    with charging(profile) as auditor:
-        audit = auditor.audits.run(
-            content,
-            audience,
-            idempotency_key=idempotency_key,
-            new=new,
-            progress=not quiet,
-            **options,
-        )
-        # With the connection still open: the receipt takes the ledger's proof along.
-        if receipt:
-            audit.save_receipt(receipt)
-        if report:
-            audit.report(report, alpha=alpha, delta=delta)
-        show_result(audit, alpha, delta, as_json=as_json)
-
-
-def price(
-    content: ContentId,
-    audience: AudienceId,
-    bins: Bins = DEFAULT_BINS,
-    edges: EdgeList = None,
-    levels: LevelList = None,
-    epsilon: Epsilon = None,
-    size_epsilon: SizeEpsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    size_rho: SizeRho = None,
-    context: Context = None,
-    mandate: MandateId = None,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """What such an audit would cost; asking spends nothing."""
-    options = options_of(
-        bins,
-        edges,
-        levels,
-        context,
-        mandate,
-        epsilon=epsilon,
-        size_epsilon=size_epsilon,
-        mechanism=mechanism,
-        rho=rho,
-        size_rho=size_rho,
-    )
-    with Auditor.from_profile(profile) as auditor:
-        request = auditor.audits.request(content, audience, **options)
-        quote = auditor.audits.quote(request)
-    show_row(quote.model_dump() if as_json else price_row(quote, request), as_json=as_json)
 
 
 @app.command("list")

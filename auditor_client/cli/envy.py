@@ -1,29 +1,20 @@
-"""`auditor envy-plan` and `audit envy-freeness`: do people prefer their own recommendations?
-
-The first needs no network and no profile.
-"""
+"""`auditor envy-plan`: what a certificate of envy-freeness takes. Needs no network or profile."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from auditor_client.cli.audit_options import AudienceId, Key, MandateId, ReceiptFile, ReportFile
-from auditor_client.cli.charging import New, charging
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, numbers
+from auditor_client.cli.options import AsJson, numbers
 from auditor_client.cli.output import show_row
-from auditor_client.cli.prices import price_row
-from auditor_client.cli.saved_results import keep_and_show
 
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
 ]
-Tolerance = Annotated[
-    float, typer.Option(help="Tolerated gain of reward from others' recommendations.")
-]
+Tolerance = Annotated[float, typer.Option(help="By how much others' may suit people better.")]
 Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
-Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others is ignored.")]
+Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
 Lam = Annotated[float, typer.Option(help="The share of people who may be envious.")]
 
 
@@ -45,11 +36,9 @@ def plan(
         int | None,
         typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
     ] = None,
-    power: Annotated[
-        float, typer.Option(help="The probability of certifying a platform without envy.")
-    ] = 0.9,
+    power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
     uncertified: Annotated[
-        float, typer.Option(help="The share of targets that may stay undecided on it.")
+        float, typer.Option(help="The share of targets that may stay undecided there.")
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
@@ -93,65 +82,3 @@ def plan(
         rows = over_alphas(found.means, found.terms)
         chart.write_text(svg(alpha_chart(rows)), encoding="utf-8")
     show_row(row, as_json=as_json)
-
-
-def audit(
-    audience: AudienceId,
-    steps: Annotated[
-        int, typer.Option(help="Largest number of steps of each target: see `envy-plan`.")
-    ],
-    tolerance: Annotated[
-        str, typer.Option(help="Tolerated gain of reward from others' recommendations.")
-    ] = "0.05",
-    alpha: Annotated[str, typer.Option(help="The share of reward people may lose.")] = "0.2",
-    delta: Annotated[str, typer.Option(help="The probability of a wrong certificate.")] = "0.05",
-    gamma: Annotated[
-        str, typer.Option(help="Envy of a smaller share of others is ignored.")
-    ] = "0.1",
-    lam: Annotated[str, typer.Option(help="The share of people who may be envious.")] = "0.1",
-    bounds: Bounds = "tight",
-    targets: Annotated[
-        int | None, typer.Option(help="People audited (default: as needed).")
-    ] = None,
-    arms: Annotated[
-        int | None,
-        typer.Option(help="Other people's recommendations per target (default: fewest)."),
-    ] = None,
-    arms_per_person: Annotated[
-        int | None,
-        typer.Option(help="Audits in which one person takes part at most (default: as needed)."),
-    ] = None,
-    epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
-    duration_epsilon: Annotated[str | None, typer.Option(help="0 for no duration.")] = None,
-    cost_epsilon: Annotated[str | None, typer.Option(help="0 for no cost.")] = None,
-    price: Annotated[bool, typer.Option(help="Only show the price.")] = False,
-    mandate: MandateId = None,
-    report: ReportFile = None,
-    receipt: ReceiptFile = None,
-    idempotency_key: Key = None,
-    new: New = False,
-    quiet: Quiet = False,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Do people prefer their own recommendations to others'? They must have agreed to try."""
-    from auditor_client.envy.options import EnvyOptions  # SciPy takes a second to import
-
-    options = EnvyOptions(
-        steps=steps, tolerance=tolerance, alpha=alpha, delta=delta, bounds=bounds,
-        gamma=gamma, lam=lam, targets=targets, arms=arms, arms_per_person=arms_per_person,
-        epsilon=epsilon, duration_epsilon=duration_epsilon, cost_epsilon=cost_epsilon,
-        mandate_id=mandate,
-    )  # fmt: skip
-    with charging(profile) as auditor:
-        if price:
-            request = auditor.audits.requests.envy(audience, **options)
-            quote = auditor.audits.quote(request)
-            show_row(price_row(quote, request), as_json=as_json)
-            return
-        found = auditor.audits.run_envy(
-            audience, idempotency_key=idempotency_key, new=new, progress=not quiet, **options
-        )
-        if report:
-            found.report(report)
-        keep_and_show(found, receipt, as_json)

@@ -31,6 +31,8 @@ Witnessed = Annotated[
 NOTICES = {
     "charge-older": "{charges} charge(s) of the kind {about} in format 2, which states no parts:"
     " their price is that of what was asked for, and their bounds are not known.",
+    "third-party-bounds": "{charges} charge(s) of the kind {about}, which a package added: their"
+    " bounds were taken as the package states them.",
     "kind-unknown": "{charges} charge(s) of the kind {about}, which this version does not know:"
     " their numbers follow from each other, but were not computed from the request.",
     "audience-older": "{charges} charge(s) of the kind {about} on audiences that were sealed before"

@@ -2,9 +2,24 @@
 
 from typing import Any
 
+from auditor_client.audits.offers import Offer
+from auditor_client.cli.output import show_row
 from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.stated_errors import StatedError
 from openapi.resources import AuditRequest, BothRelations, Quote
+
+
+def show_offer(offer: Offer, *, as_json: bool) -> None:
+    """Print an offer: a table with the forecast for people, all of the quote in JSON."""
+    if as_json:
+        show_row(offer.as_json(), as_json=True)
+        return
+    row = price_row(offer.quote, offer.request)
+    if offer.first:
+        first = offer.first.price
+        row["first_audit"] = f"{first.debit} {first.currency}, to find the bins"
+        row["debit_of_both"] = f"{offer.debit} {first.currency}"
+    show_row({**row, "forecast": str(offer.forecast)}, as_json=False)
 
 
 def price_row(quote: Quote, request: AuditRequest) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from auditor_client.cli.output import show_row
 from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator
 from auditor_client.vetting.client import Decided
-from openapi.resources import ApplicationState, AuditKind, Mandate
+from openapi.resources import ApplicationState, Mandate
 
 MandateId = Annotated[str, typer.Argument(metavar="MANDATE")]
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
@@ -100,7 +100,7 @@ def decide(
                 lifetime_limit=lifetime,
                 exploration_limit=exploration,
                 opened_share=opened_share,
-                kinds=cast("list[AuditKind] | None", kind),
+                kinds=kind,
                 valid_until=moment(until),
                 researcher_ids=researcher,
             )
@@ -179,7 +179,7 @@ def change(
             rho_limit=rho,
             lifetime_limit=lifetime,
             exploration_limit=exploration,
-            kinds=cast("list[AuditKind] | None", kind),
+            kinds=kind,
             valid_until=moment(until),
         )
     _show(changed, as_json)

@@ -1,7 +1,4 @@
-"""`auditor reo` and `audit reo`: equal opportunity from your own logs, or from a platform's.
-
-The first needs no network and no profile.
-"""
+"""`auditor reo`: equal opportunity from your own logs. Needs no network and no profile."""
 
 import math
 from pathlib import Path
@@ -9,25 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from auditor_client.cli.audit_options import (
-    AudienceId,
-    Epsilon,
-    Key,
-    MandateId,
-    Mechanism,
-    ReceiptFile,
-    Rho,
-)
-from auditor_client.cli.charging import New, charging
-from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
+from auditor_client.cli.options import AsJson, words
 from auditor_client.cli.output import show_row
-from auditor_client.cli.saved_results import keep_and_show
 from auditor_client.errors import InputError
 
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
 RandomFile = Annotated[
     Path | None,
-    typer.Option("--random", help="Random traffic, which the test needs."),
+    typer.Option("--random", help="Random traffic: what makes the question answerable."),
 ]
 Labels = Annotated[
     str, typer.Option("--label", help="Signals whose union is the label: like,share.")
@@ -50,14 +36,12 @@ def reo(
     treatment: Annotated[
         Path | None, typer.Option(help="A treatment's traffic, to compare.")
     ] = None,
-    recalled: Annotated[
-        Path | None, typer.Option(help="Traffic of items that passed recall.")
-    ] = None,
+    recalled: Annotated[Path | None, typer.Option(help="Traffic of what passed recall.")] = None,
     delta: Delta = 0.05,
-    chart: Annotated[Path | None, typer.Option(help="SVG file for a chart of the days.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw the days into this SVG.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test on your own logs whether relevant content of each group is shown equally often."""
+    """Is relevant content shown as often, whoever made it? Asked of your own logs."""
     from auditor_client.reo import own_logs  # SciPy takes a second to import
 
     if chart and not day:
@@ -96,7 +80,7 @@ def reo(
 
 
 def _number(value: float) -> float | None:
-    """Return None for an undefined value, which JSON writes as null."""
+    """What is undefined is null, as JSON has it."""
     return value if math.isfinite(value) else None
 
 
@@ -107,34 +91,3 @@ def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
         chart.write_text(svg(watched.chart()), encoding="utf-8")
     rows: list[dict[str, Any]] = watched.frame().to_pylist()
     return [{**row, "penalty": _number(row["penalty"])} for row in rows]
-
-
-def audit(
-    audience: AudienceId,
-    log: Annotated[str, typer.Argument(metavar="LOG")],
-    creators: Annotated[str, typer.Option(help="The column of the creators' groups.")],
-    signals: Annotated[str | None, typer.Option(help="like,share (default: all).")] = None,
-    strategies: Annotated[str | None, typer.Option(help="default,new (default: all).")] = None,
-    days: Annotated[str | None, typer.Option(help="Days to analyse separately, or `all`.")] = None,
-    rows_per_person: Annotated[int, typer.Option(help="Largest number of rows per viewer.")] = 1,
-    epsilon: Epsilon = None,
-    mechanism: Mechanism = "discrete-laplace",
-    rho: Rho = None,
-    mandate: MandateId = None,
-    receipt: ReceiptFile = None,
-    idempotency_key: Key = None,
-    new: New = False,
-    quiet: Quiet = False,
-    profile: ProfileName = DEFAULT_PROFILE,
-    as_json: AsJson = False,
-) -> None:
-    """Test on a platform's log whether relevant content of each group is shown equally often."""
-    with charging(profile) as auditor:
-        found = auditor.audits.reo(
-            audience, log, creators=creators,
-            signals=words(signals), strategies=words(strategies),
-            days="all" if days == "all" else words(days) or (),
-            rows_per_person=rows_per_person, epsilon=epsilon, mechanism=mechanism, rho=rho,
-            mandate_id=mandate, idempotency_key=idempotency_key, new=new, progress=not quiet,
-        )  # fmt: skip
-        keep_and_show(found, receipt, as_json)

@@ -1,7 +1,8 @@
 """`auditor audit two-party`, and `auditor regulator open`: audits that show no group."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,16 +13,28 @@ from pydantic import TypeAdapter, ValidationError
 from auditor_client.audiences.client import Audiences
 from auditor_client.audiences.file_tables import read_table
 from auditor_client.audiences.weighted import WeightedAudience
-from auditor_client.cli.audit_options import Key, MandateId, ReceiptFile
+from auditor_client.auditor import Auditor
+from auditor_client.audits.offers import Offer
+from auditor_client.cli.audit_options import (
+    Key,
+    MandateId,
+    PriceOnly,
+    ReceiptFile,
+    ReportFile,
+    Yes,
+)
 from auditor_client.cli.charging import New, charging
+from auditor_client.cli.confirming import ask_on_terminal
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Quiet, words
 from auditor_client.cli.output import show_row, show_rows
-from auditor_client.cli.saved_results import keep
+from auditor_client.cli.prices import show_offer
 from auditor_client.cli.summary import show_result
 from auditor_client.errors import InputError
 from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
 from auditor_client.transport.decimals import to_decimal
+from openapi.complaints import complaints
+from openapi.kinds.two_party import KIND
 from openapi.resources import SoftMetric
 
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
@@ -56,7 +69,10 @@ def audit(
     tolerance: Annotated[
         float | None, typer.Option(help="Decide by the metric's rule at this tolerance.")
     ] = None,
+    price: PriceOnly = False,
+    yes: Yes = False,
     mandate: MandateId = None,
+    report: ReportFile = None,
     receipt: ReceiptFile = None,
     idempotency_key: Key = None,
     new: New = False,
@@ -74,15 +90,31 @@ def audit(
     by = columns if len(columns) > 1 else columns[0]
     uploading = _Uploading(people, id_column, by, hidden, rows, resume)
     wanted = {
+        "kind": KIND.name,
         **uploading.named(),
         "metric": asked.model_dump(mode="json"),
         "epsilon": str(to_decimal(epsilon)),
         "mandate": mandate,
     }
+    if price:
+        with Auditor.from_profile(profile) as auditor:
+            offer = _priced(auditor, asked, uploading, epsilon, mandate, progress=not quiet)
+        show_offer(offer, as_json=as_json)
+        return
     with charging(profile) as auditor:
         with auditor.pending.claimed(wanted, key=idempotency_key, new=new) as claim:
-            weighted = uploading.upload(auditor.audiences, claim, progress=not quiet)
-            found = auditor.audits.run_two_party(
+            known = replace(uploading, resume=resume or claim.record.audience_id)
+            weighted = known.upload(
+                auditor.audiences,
+                lambda audience_id: _remember(claim, audience_id),
+                progress=not quiet,
+            )
+            request = auditor.audits.requests.two_party(
+                asked, weighted, epsilon=epsilon, mandate_id=mandate
+            )
+            if not (yes or claim.record.sent):
+                ask_on_terminal(lambda: auditor.audits.offer_of(request))
+            found = auditor.audits.two_party(
                 asked,
                 weighted,
                 regulator_key=regulator_key,
@@ -92,9 +124,31 @@ def audit(
                 claim=claim,
                 progress=not quiet,
             )
-        keep(found, receipt)
+        if receipt:
+            found.save_receipt(receipt)
+        if report:
+            found.report(report)
         more = _left_of_differences(weighted)
         show_result(found, tolerance, as_json=as_json, more=more)
+
+
+def _remember(claim: Claim, audience_id: str) -> None:
+    claim.save(audience_id=audience_id)
+
+
+def _priced(
+    auditor: Auditor,
+    metric: SoftMetric,
+    uploading: "_Uploading",
+    epsilon: str,
+    mandate: str | None,
+    *,
+    progress: bool,
+) -> Offer:
+    """Upload or declare the people, which spends nothing, and price the audit of them."""
+    people = uploading.upload(auditor.audiences, lambda _: None, progress=progress)
+    request = auditor.audits.requests.two_party(metric, people, epsilon=epsilon, mandate_id=mandate)
+    return auditor.audits.offer_of(request)
 
 
 def open_run(
@@ -135,7 +189,6 @@ class _Uploading:
     def named(self) -> dict[str, Any]:
         """Return what makes the same people of them, whichever audience they become."""
         return {
-            "kind": "two-party",
             "people": sha256(self.file.read_bytes()).hexdigest(),
             "id": self.id_column,
             "groups": self.by,
@@ -144,21 +197,21 @@ class _Uploading:
             "audience": self.resume,
         }
 
-    def upload(self, audiences: Audiences, claim: Claim, *, progress: bool) -> WeightedAudience:
+    def upload(
+        self, audiences: Audiences, begun: Callable[[str], None], *, progress: bool
+    ) -> WeightedAudience:
         """Upload or declare the people, or find those of the interrupted command."""
         labels = [self.by] if isinstance(self.by, str) else []
         table = read_table(self.file, [self.id_column, *labels], None)
-        known = self.resume or claim.record.audience_id
         if self.hidden:
-            declared = audiences.hide(table, self.id_column, self.by, rows=self.rows, resume=known)
-            claim.save(audience_id=declared.id)
+            declared = audiences.hide(
+                table, self.id_column, self.by, rows=self.rows, resume=self.resume
+            )
+            begun(declared.id)
             return declared
 
-        def begun(audience_id: str) -> None:
-            claim.save(audience_id=audience_id)
-
         return audiences.upload_weighted(
-            table, self.id_column, self.by, resume=known, begun=begun, progress=progress
+            table, self.id_column, self.by, resume=self.resume, begun=begun, progress=progress
         )
 
 
@@ -167,7 +220,7 @@ def _metric(path: Path) -> SoftMetric:
         content = json.loads(path.read_text(encoding="utf-8"))
         found: SoftMetric = TypeAdapter[SoftMetric](SoftMetric).validate_python(content)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        wrong = "; ".join(complaints(error))
         raise InputError(
             f"{path} is no metric of a two-party audit: {wrong}."
             " See docs/explanation/two-party-metrics.md."

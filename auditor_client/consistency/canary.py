@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import Scores, region, scores_of
+from auditor_client.consistency.delivery_rules import GroupScores, region, scores_of
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats import noise
@@ -112,7 +112,7 @@ def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0
 
 
 def check_counts(
-    groups: Mapping[str, Scores], shown: Mapping[str, Shown], false_alarm: float
+    groups: Mapping[str, GroupScores], shown: Mapping[str, Shown], false_alarm: float
 ) -> FieldCheck:
     """The same check of counts of scores that are at hand."""
     _check_level(false_alarm)
@@ -171,7 +171,7 @@ def presence_check(
 
 
 def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, canaries: int) -> float:
-    """Return a bound of the probability that noise alone hides this number of canaries."""
+    """A bound of the probability that noise alone hides so many canaries."""
     short = round(PARTS * (canaries - estimate))
     if short <= 0:
         return 1.0
@@ -185,8 +185,10 @@ def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, cana
     return high
 
 
-def _compare(more: Scores, less: Scores, seen: Shown, other: Shown, level: float) -> FieldCheck:
-    """Check whether a rule of scores can explain the delivery rates of both groups."""
+def _compare(
+    more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
+) -> FieldCheck:
+    """Whether any rule of scores shows the content to so many of the one and few of the other."""
     allowed = region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level

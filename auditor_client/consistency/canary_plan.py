@@ -14,7 +14,7 @@ from scipy import stats
 
 from auditor_client.consistency.canary import BAND, FieldCheck, check_counts
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import DeliveryRegion, Scores, region
+from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, region
 from auditor_client.errors import InputError
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
@@ -203,13 +203,13 @@ def _expected_region(
         above = np.clip(np.round(people * shares + sign * errors), 0, people)
         counts = np.diff(np.maximum.accumulate(above))[::-1]
         groups.append(_scores("", (*(int(c) for c in counts), 0), people, epsilon))
-    return region(*groups, BAND * false_alarm / 2)
+    return region(groups[0], groups[1], BAND * false_alarm / 2)
 
 
-def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> Scores:
+def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> GroupScores:
     law = Laplace(epsilon)
     size = GroupSizeEstimate(sum(table), len(table), law, known=people)
-    return Scores(name, GroupCounts(table, size, law))
+    return GroupScores(name, GroupCounts(table, size, law))
 
 
 def _shares(tails: tuple[float, ...]) -> Floats:

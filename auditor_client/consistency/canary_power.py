@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from auditor_client.consistency.canary import check_counts
-from auditor_client.consistency.delivery_rules import Scores
+from auditor_client.consistency.delivery_rules import GroupScores
 from auditor_client.consistency.model_test import halves_differ
 from auditor_client.consistency.repeat_test import Cell, same_counts
 from auditor_client.fairness.bin_tests import GroupCounts
@@ -81,7 +81,7 @@ class _Platform:
 
     def field(self, canaries: int, false_alarm: float) -> bool:
         """The audit shows two groups alike; in the field, one of them is moved."""
-        groups = {name: Scores(name, self._group(self._plain)) for name in ("a", "b")}
+        groups = {name: GroupScores(name, self._group(self._plain)) for name in ("a", "b")}
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))
             for shares in (self._plain, self._moved)

@@ -29,7 +29,7 @@ _HALVINGS = 18
 
 
 @dataclass(frozen=True)
-class Scores:
+class GroupScores:
     """The noisy counts of one group in rising order of the score, the last one of no bin.
 
     `exact`: a bin is one score, so that no threshold lies inside of it.
@@ -82,7 +82,7 @@ class DeliveryRegion:
         return float(self.more[0])
 
 
-def region(more: Scores, less: Scores, level: float) -> DeliveryRegion:
+def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
     """The pairs of delivery rates that no score rules out, wrong with probability at most level."""
     bins = more.bins
     share = level / max(2 * (bins - 1), 1)
@@ -93,7 +93,7 @@ def region(more: Scores, less: Scores, level: float) -> DeliveryRegion:
     return DeliveryRegion(*_envelope(points))
 
 
-def scores_of(audit: ScoreHistogramResult) -> dict[str, Scores]:
+def scores_of(audit: ScoreHistogramResult) -> dict[str, GroupScores]:
     """The groups of a release, bins in rising order of the score."""
     bins = audit.release.bins
     exact = isinstance(bins, Levels)
@@ -103,7 +103,7 @@ def scores_of(audit: ScoreHistogramResult) -> dict[str, Scores]:
         table = group.table
         if order is not None:
             table = (*(table[k] for k in order), table[-1])
-        found[name] = Scores(name, GroupCounts(table, group.size, group.rate), exact)
+        found[name] = GroupScores(name, GroupCounts(table, group.size, group.rate), exact)
     return found
 
 

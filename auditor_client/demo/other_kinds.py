@@ -31,6 +31,7 @@ EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
 GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
 HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
+SIGNALS = ["like_video", "share", "follow", "finish", "download", "long_view"]
 SCORES = [step / 20 for step in range(21)]
 
 # What the examples of the contracts leave open. A person's lifetime cap allows about epsilon 2.
@@ -49,8 +50,8 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
         "places": None,
         "epsilon": "1",
     },
-    "reo": {"epsilon": "2", "rows_per_person": 10, "signals": ["like_video"]},
-    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "arms_per_person": 1},
+    "reo": {"epsilon": "2", "rows_per_person": 3, "signals": SIGNALS},
+    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "targets": 60, "arms": 37},
 }
 
 console = Console(highlight=False, soft_wrap=True)
@@ -61,9 +62,9 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
     console.rule("[bold]Every other kind of audit")
     with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
         mandate = regulator.mandates.grant(
-            auditor.me().auditor_id,
+            _auditor_id(auditor),
             purpose=PURPOSE,
-            kinds=list(CONTRACTS),
+            kinds=auditor.catalogue().kinds,
             epsilon_limit=EPSILON,
             exploration_limit=EXPLORATION,
             valid_until=datetime.now(UTC) + timedelta(days=90),
@@ -82,6 +83,11 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
         _tell(hidden, f"the true gap is {host['truth']:.3f}", folder)
 
 
+def _auditor_id(auditor: Auditor) -> str:
+    """Return the organisation to which the mandates of this researcher were granted."""
+    return auditor.budget().mandates[0].auditor_id
+
+
 def _sizes(auditor: Auditor) -> dict[str, int]:
     """Return how many people of each gender to draw: all that are offered, up to a limit."""
     offers = auditor.catalogue().samples
@@ -92,7 +98,8 @@ def _sizes(auditor: Auditor) -> dict[str, int]:
 def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Content]) -> Any:
     """Return the contract's example, about the people and contents of the demo."""
     contract = CONTRACTS[kind]
-    body = contract.example | {"audience_id": audience.id, "mandate_id": mandate} | CHANGES[kind]
+    named = {"audience_id": audience.id, "mandate_id": mandate}
+    body: dict[str, Any] = {**contract.example, **named, **CHANGES[kind]}
     if "corrections" in body:
         labels = {name: label for label, name in audience.names.items()}
         added = [each | {"label": labels[each["label"]]} for each in body["corrections"]]
@@ -112,9 +119,9 @@ def _two_party(
     qualified = frame.filter(pc.equal(frame["qualified"].cast(pa.string()), "true"))
     few = qualified.slice(0, HIDDEN_PEOPLE)
     people = auditor.audiences.upload_weighted(few, "email", "gender", progress=False)
-    metric = histogram(content, [0, 0.5, 1])
+    metric = histogram(content, SCORES)
     key = public_jwk(load_key(host["regulator_key"]))
-    return auditor.audits.run_two_party(
+    return auditor.audits.two_party(
         metric,
         people,
         regulator_key=key,

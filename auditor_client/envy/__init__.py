@@ -4,7 +4,7 @@
 
     plan = envy.envy_plan(tolerance=0.05, alpha=0.2, epsilon=1.0, own=0.5, others=[0.2, 0.4])
     print(plan.explain())
-    audit = auditor.audits.run_envy(audience, **plan.asks())
+    audit = auditor.audits.envy_freeness(audience, **plan.asks())
     print(audit.certificate().explain())
 
 docs/explanation/envy.md has the rules and why they hold.

@@ -80,7 +80,7 @@ class EnvyPlan:
         return self.terms.alpha * self.ceiling * self.targets
 
     def asks(self) -> EnvyOptions:
-        """Return the options of `audits.run_envy`, except the audience."""
+        """Return the options of `audits.envy_freeness`, except the audience."""
         rule, terms = self.rule, self.terms
         return EnvyOptions(
             steps=self.ceiling,

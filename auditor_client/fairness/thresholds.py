@@ -218,7 +218,7 @@ def _promise(claim: _Claim, level: float) -> float:
         share = min(max((_tail(claim.less, claim.edge) + _tail(claim.more, claim.edge)) / 2, 0), 1)
         noises = len(claim.more.table) * variance(claim.more.rate) / 4
         spread = sum(share * (1 - share) / n + noises / n**2 for n in sizes)
-        return apart - float(special.ndtri(level)) * spread**0.5
+        return float(apart - special.ndtri(level) * math.sqrt(spread))
     tests = _against(claim, level)
     found = [cell.approximate(tests.level) for cells in tests.by_ratio for cell in cells]
     return max(found, default=1.0) + tests.missing

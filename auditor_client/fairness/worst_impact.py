@@ -68,7 +68,7 @@ class ImpactRatio:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _SharePair:
     """Shares above one edge: of the group that may be worse served, and of the other."""
 
     names: tuple[str, str]
@@ -130,14 +130,14 @@ def worst_impact(
 
 def _counted(
     groups: Mapping[str, GroupCounts], edges: range, level: float, least_share: float
-) -> list[_Pair]:
+) -> list[_SharePair]:
     """Return the pairs at the edges above which the second group may have the least share."""
     found = []
     for edge in edges:
         events = {name: above_edge(group, edge) for name, group in groups.items()}
         may = [name for name, event in events.items() if _share_limit(event, level) >= least_share]
         found += [
-            _Pair((worse, better), edge, events[worse], events[better])
+            _SharePair((worse, better), edge, events[worse], events[better])
             for better in may
             for worse in events
             if worse != better
@@ -155,7 +155,7 @@ def _share_limit(event: GroupCounts, level: float) -> float:
     return min(high + size.missing(2 * level), 1.0)
 
 
-def _least(counted: Sequence[_Pair], delta: float) -> float:
+def _least(counted: Sequence[_SharePair], delta: float) -> float:
     """Return a lower limit of every ratio, missed by the smallest with at most delta/2."""
     limit = 1.0
     for pair in sorted(counted, key=lambda pair: pair.guess(-2.0)):
@@ -166,7 +166,7 @@ def _least(counted: Sequence[_Pair], delta: float) -> float:
     return limit
 
 
-def _most(counted: Sequence[_Pair], delta: float, edges: int, groups: int) -> float:
+def _most(counted: Sequence[_SharePair], delta: float, edges: int, groups: int) -> float:
     """Return an upper limit of the smallest ratio: all edges and pairs hold at once."""
     parts = edge_levels(edges)
     ordered = groups * (groups - 1)

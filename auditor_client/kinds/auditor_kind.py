@@ -1,13 +1,14 @@
 """Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
-from auditor_client.kinds.presentation import Figure, Judgement, Summary, Tolerance
+from auditor_client.kinds.asking.hooks import AskingHalf
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
+from auditor_client.kinds.presentation import Judgement, PresentedChart, Summary, Tolerance
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.stated_errors import PartUnit, StatedError
 from openapi.kinds.contract import KindContract
@@ -16,9 +17,9 @@ from openapi.resources import Catalogue, Price
 if TYPE_CHECKING:
     from auditor_client.reporting.results_document import AuditFound
 
-Forecaster = Callable[[Any, AudienceFacts, Catalogue], Forecast]
+Forecaster = Callable[[Any, ForecastAudience, Catalogue], Forecast]
 Summariser = Callable[[Any, Judgement], Summary]
-Illustrator = Callable[[Any, Judgement], tuple[Figure, ...]]
+Illustrator = Callable[[Any, Judgement], tuple[PresentedChart, ...]]
 Analyst = Callable[[Any, Judgement], Mapping[str, Any]]
 Measurer = Callable[[Any, str], PartUnit]
 Narrator = Callable[[Any, "AuditFound"], list[str]]
@@ -50,7 +51,8 @@ class AuditorKind:
     notebooks and the console all show what these return. `analyst` adds fields to the results
     document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
     says in which unit a part of a request counts (default: people or rows, one by one).
-    `tolerance` is the number that verdicts compare with, if the user can choose it.
+    `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
+    what the kind adds to the way in which its contract is asked for.
     """
 
     contract: KindContract
@@ -62,6 +64,7 @@ class AuditorKind:
     narrator: Narrator | None = None
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
+    asking: AskingHalf = field(default_factory=AskingHalf)
 
     @property
     def name(self) -> str:
@@ -73,7 +76,7 @@ class AuditorKind:
         usual = self.tolerance.usual if self.tolerance else 0.0
         return Judgement(usual if alpha is None else alpha, delta)
 
-    def forecast(self, request: Any, audience: AudienceFacts, catalogue: Catalogue) -> Forecast:
+    def forecast(self, request: Any, audience: ForecastAudience, catalogue: Catalogue) -> Forecast:
         """Return what these people and this noise can tell. Nothing is sent or paid."""
         if self.forecaster is None:
             return Forecast("No forecast exists for this kind: its price states the error.")
@@ -85,7 +88,7 @@ class AuditorKind:
 
     def figures(
         self, result: Any, alpha: float | None = None, delta: float = 0.05
-    ) -> tuple[Figure, ...]:
+    ) -> tuple[PresentedChart, ...]:
         """Return the charts of a result."""
         if self.illustrator is None:
             return ()

@@ -8,7 +8,7 @@ from openapi.resources import Audience
 
 
 @dataclass(frozen=True)
-class AudienceFacts:
+class ForecastAudience:
     """Public facts of an audience: how many people each group has, and where they come from.
 
     The people of an upload are those who were uploaded: how many matched is private.

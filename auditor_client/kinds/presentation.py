@@ -31,7 +31,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Table:
+class PresentedTable:
     """Table of text cells that fits 80 columns; the first cell names its row."""
 
     caption: str
@@ -40,7 +40,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PresentedChart:
     """Chart with its caption."""
 
     chart: "Chart"
@@ -59,7 +59,7 @@ class Summary:
     sentence: str
     verdict: Verdict | None = None
     details: tuple[str, ...] = ()
-    table: Table | None = None
+    table: PresentedTable | None = None
     assumptions: tuple[str, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""

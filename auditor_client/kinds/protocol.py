@@ -22,7 +22,7 @@ from openapi.resources import (
 
 if TYPE_CHECKING:
     from auditor_client.fairness.metric_selection import MetricSelection
-    from auditor_client.kinds.presentation import Figure, Summary
+    from auditor_client.kinds.presentation import PresentedChart, Summary
     from auditor_client.reporting.results_document import Results
 
 R = TypeVar("R", bound=Released)
@@ -80,7 +80,9 @@ class Result(Generic[R]):
 
         return kind_of(self).summary(self, alpha, delta)
 
-    def figures(self, alpha: float | None = None, delta: float = 0.05) -> "tuple[Figure, ...]":
+    def figures(
+        self, alpha: float | None = None, delta: float = 0.05
+    ) -> "tuple[PresentedChart, ...]":
         """Return the charts; `figure.chart` shows itself in a notebook."""
         from auditor_client.kinds.registry import kind_of
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, cast
 
 from auditor_client.errors import InputError
@@ -20,10 +19,8 @@ from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from openapi.kinds.registry import CONTRACTS
-
-# Packages add kinds under this name; each entry point names its kind, and loads an `AuditorKind`.
-ENTRY_POINTS = "platform_auditor.auditor_kinds"
+from openapi.kinds.packages import AUDITOR_GROUP, PackageKinds
+from openapi.kinds.registry import BUILT_IN
 
 OtherResult = (
     ScoreCdfResult
@@ -45,12 +42,15 @@ class AuditorKinds(Mapping[str, AuditorKind]):
 
     def __getitem__(self, name: str) -> AuditorKind:
         """Return the kind of this name; raise `KeyError` if neither we nor a package have it."""
-        return _load(name)
+        found = _built_in(name) if name in BUILT_IN else _ADDED.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, built-in kinds first."""
-        yield from CONTRACTS
-        yield from (name for name in _foreign() if name not in CONTRACTS)
+        yield from BUILT_IN
+        yield from _ADDED
 
     def __len__(self) -> int:
         """Return the number of kinds."""
@@ -92,16 +92,9 @@ def kind_of(result: Result[Any]) -> AuditorKind:
 
 
 @lru_cache(maxsize=256)
-def _load(name: str) -> AuditorKind:
-    if name in CONTRACTS:
-        found = import_module(f"auditor_client.kinds.{CONTRACTS[name].module}").KIND
-    else:
-        found = _foreign()[name].load()
-    if not isinstance(found, AuditorKind) or found.name != name:
-        raise InputError(f"The package of kind {name!r} gives no AuditorKind of that name.")
+def _built_in(name: str) -> AuditorKind:
+    found: AuditorKind = import_module(f"auditor_client.kinds.{BUILT_IN[name].module}").KIND
     return found
 
 
-def _foreign() -> Mapping[str, Any]:
-    """Return the entry points of installed packages by name of kind."""
-    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+_ADDED = PackageKinds(AUDITOR_GROUP, AuditorKind, BUILT_IN)

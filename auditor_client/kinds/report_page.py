@@ -11,7 +11,7 @@ from typing import Any
 from auditor_client.fairness.metric_selection import MetricSelection
 from auditor_client.kinds.analysis import analyse
 from auditor_client.kinds.building_blocks import verification_section as checks
-from auditor_client.kinds.presentation import Summary, Table
+from auditor_client.kinds.presentation import PresentedTable, Summary
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import kind_of
 from auditor_client.reporting import html_page
@@ -77,7 +77,7 @@ def small(answer: Summary) -> str:
     return f"<p><strong>{escape(answer.sentence)}</strong></p>{table}"
 
 
-def table_of(shown: Table) -> str:
+def table_of(shown: PresentedTable) -> str:
     """Return a table in HTML."""
     return html_page.table(shown.caption, shown.heads, shown.rows, figures=True)
 

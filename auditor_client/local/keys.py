@@ -11,6 +11,8 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import InputError, ProfileError
 from auditor_client.local.private_files import refuse_shared, write_private
 
+# Members of a JWK that only its holder may have.
+PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 KeySource = OKPKey | Mapping[str, Any] | str | Path
 
 
@@ -41,7 +43,18 @@ def read_public(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not a JWK.") from error
     if not isinstance(jwk, dict):
         raise InputError(f"{path} is not a JWK.")
-    return jwk
+    return checked_public(jwk, str(path))
+
+
+def checked_public(jwk: Mapping[str, Any], name: str = "The key") -> dict[str, Any]:
+    """Return a JWK that holds no secret; refuse a private key before it leaves this machine."""
+    if jwk.get("kty") == "oct" or PRIVATE_MEMBERS & jwk.keys():
+        raise InputError(
+            f"{name} is a private key, and a public one is needed. Nothing was sent: give the"
+            " output of `auditor key public FILE`.",
+            case="private-key",
+        )
+    return dict(jwk)
 
 
 def plain_jwk(key: OKPKey) -> dict[str, str]:

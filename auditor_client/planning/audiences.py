@@ -12,9 +12,8 @@ from typing import Any, Literal
 from auditor_client.planning.noise import Mechanism, Planned, planned_noise
 from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.stats.noise import AnyNoise, Epsilon, Gaussian, as_rate
-from privacy.plans import has_fixed_slots
-from privacy.plans.part import Part, PublicAudience
-from privacy.plans.scores import score_histogram
+from privacy.plans import PlannedTable, PublicAudience, has_fixed_slots
+from privacy.plans.score_histogram import PLAN
 
 AudienceSource = Literal["upload", "sample", "confirmed"]
 SOURCES: tuple[AudienceSource, ...] = ("upload", "sample", "confirmed")
@@ -57,7 +56,7 @@ def _parts(
     rho: Epsilon | None,
     *,
     unbought: bool,
-) -> tuple[Part, ...]:
+) -> tuple[PlannedTable, ...]:
     """Return the parts that the service releases for this audience."""
     size = "0" if unbought else None
     request: dict[str, Any] = {
@@ -74,10 +73,10 @@ def _parts(
         fixed_slots=has_fixed_slots(audience),
         sizes_known=audience != "upload",
     )
-    return score_histogram(request, facts)
+    return PLAN(request, facts)
 
 
-def _noise(part: Part, paid: Epsilon | None) -> AnyNoise:
+def _noise(part: PlannedTable, paid: Epsilon | None) -> AnyNoise:
     """Return the law of one cell: what a person moves, over what is paid for it."""
     moved = part.bounds.added
     if part.mechanism == "discrete-gaussian":

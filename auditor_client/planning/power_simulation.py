@@ -70,7 +70,8 @@ class AuditDesign:
 
     def shares(self, gap: float) -> NDArray[np.float64]:
         """One row of shares per group, with a fairness gap of exactly `gap`."""
-        filled = min(_FILLED, self.bins)
+        # An edge is hardest to judge in the middle, and among all bins' noise.
+        filled = self.bins if self.criterion == "distribution" else min(_FILLED, self.bins)
         shape = np.repeat([1 / filled, 0.0], [filled, self.bins - filled])
         if self.shape is not None:
             shape = np.asarray(self.shape)

@@ -158,7 +158,7 @@ def make_design(
     noise: Planned,
     sizes: SizeKind,
     shape: Sequence[float] | None = None,
-    criterion: Criterion = "bins",
+    criterion: Criterion = "distribution",
 ) -> AuditDesign:
     """The audit to rehearse."""
     check_question(alpha, delta, groups, bins)

@@ -78,4 +78,5 @@ def _margin(
     most = np.minimum(pooled + _PLAUSIBLE * spread / np.maximum(few, 1.0) / 2, 1.0)
     limit = (reach + most * np.maximum(ratio * many - few, 0.0)) / np.maximum(ratio * many, 1.0)
     missing = drawn.missing[:, one]
-    return design.alpha - limit - missing if verdict == "fair" else -limit - missing - design.alpha
+    spare = design.alpha - limit if verdict == "fair" else -limit - design.alpha
+    return np.asarray(spare - missing, np.float64)

@@ -42,9 +42,8 @@ from auditor_client.reo.utilities import (
 from auditor_client.stats.critical_values import quantile
 from auditor_client.stats.noise_distributions import Floats
 
-# At this distance from zero, in standard errors, a penalty's direction is known. With more groups
-# its surface is curved, which biases the difference by (K - 2) / (2 · distance) of them: at most .1
-# from here on.
+# From so many standard errors on, a penalty's direction is known. With more groups its surface is
+# curved, which biases the difference by (K - 2) / (2 · distance) of them: at most .1 from here on.
 _CLEAR, _FLAT = 4.0, 5.0
 # Of delta, what goes to either sign.
 _SIGN = 0.02
@@ -179,7 +178,7 @@ def _known(
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
     """The counts of one strategy and of random traffic, among those of all three traffics."""
-    return np.r_[place * size : (place + 1) * size, 2 * size : 3 * size]
+    return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:

@@ -96,10 +96,11 @@ def _limit(
     # A pair of cells is tested at the lower end of the first and at the upper end of the second.
     i = np.arange(math.floor(box[0][0] / step), math.floor(min(box[0][1], 1 - 1e-12) / step) + 1)
     k = np.arange(math.floor(box[1][0] / step), math.floor(min(box[1][1], 1 - 1e-12) / step) + 1)
-    u, w = i * step, np.minimum((k + 1) * step, 1.0)
-    own = first.inside - u * first.total
+    u = np.asarray(i * step, np.float64)
+    w = np.asarray(np.minimum((k + 1) * step, 1.0), np.float64)
+    own = np.asarray(first.inside - u * first.total, np.float64)
     # -(C - w(C + R)) of the second group is what its complement has at 1 - w.
-    theirs = ratio * (second.outside - (1 - w) * second.total)
+    theirs = np.asarray(ratio * (second.outside - (1 - w) * second.total), np.float64)
     apart = i[:, None] + 1 - k[None, :]
     open_ = ~_rejected_by_chernoff(first, second.turned, ratio, u, 1 - w, own, theirs, level)
     open_ &= apart * step > floor
@@ -129,7 +130,7 @@ def _largest_open(
             opposite = _of(second.turned, float(1 - w[other]), fine)
             found = _below(law, opposite, ratio, float(own[one] + theirs[other]))
             if found > level:
-                return min(difference * step, 1.0)
+                return float(min(difference * step, 1.0))
     return -1.0
 
 
@@ -169,7 +170,7 @@ def _centred_people(share: float, people: tuple[int, int], step: float) -> _Law:
     """
     half = math.ceil((_DEVIATIONS * math.sqrt(people[1] * share * (1 - share)) + 3) / step)
     places = np.arange(-half, half + 1)
-    y = places * step
+    y = np.asarray(places * step, np.float64)
     fewest, most = (_linear(y, n, share) for n in people)
     middle = float(_linear(np.zeros(1), people[0], share)[0])
     sums = np.where(y <= -1, most, np.where(y >= 0, fewest, middle))
@@ -199,7 +200,7 @@ def _scaled(noise: Noise, weight: float, step: float) -> _Law:
     masses = np.maximum(noise.mass(ks), 0.0)
     places = np.floor(ks * weight / step + 1e-9).astype(np.int64)
     start = int(places[0])
-    return _Law(start, step, np.bincount(places - start, weights=masses))
+    return _Law(start, step, np.asarray(np.bincount(places - start, weights=masses), np.float64))
 
 
 def _plus(one: _Law, other: _Law) -> _Law:

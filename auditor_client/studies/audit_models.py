@@ -1,203 +1,151 @@
-"""The audits of a study, one form per kind. Names of contents and audiences are the study's."""
+"""The audits of a study, one form per kind, derived from the contracts of kinds.
+
+Names of contents, audiences and earlier audits are the study's. Requests that are registered are
+pinned by the digest of the study, so the fields of a form and their defaults must not change.
+"""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
-from auditor_client.audits.request_builder import BALANCE_BINS
-from auditor_client.kinds.building_blocks.log_options import CDF_BINS, OUTCOME_BINS
-from auditor_client.kinds.options import DEFAULT_BINS
+from auditor_client.kinds.auditor_kind import AuditorKind
+from auditor_client.kinds.registry import AUDITOR_KINDS, auditor_kind
 from auditor_client.studies.file_schema import Edge, Exact, MaybeExact, Name, StudyPart, Words
+from openapi.kinds.inputs import input_of
+from openapi.kinds.parameters import RequestParameter, parameters_of
+from openapi.kinds.request_fields import EitherNoise
 
-Context = dict[Words, str | Edge]
 Count = Annotated[int, Field(ge=1)]
 Edges = Annotated[list[Edge], Field(min_length=2)]
 Levels = Annotated[list[Edge], Field(min_length=1)]
-OutcomeRange = Annotated[list[Edge], Field(min_length=2, max_length=2)]
+_PLAIN: Mapping[str, Any] = {
+    "content": Name,
+    "contents": Annotated[list[Name], Field(min_length=2)],
+    "audit": Name,
+    "log": Words,
+    "column": Words,
+    "text": Words,
+    "flag": bool,
+    "bins": Count | Edges,
+    "context": dict[Words, str | Edge],
+    "where": dict[Words, Annotated[list[Words], Field(min_length=1)]],
+    "range": Annotated[list[Edge], Field(min_length=2, max_length=2)],
+    "integers": list[Count],
+}
 
 
 class StudyAudit(StudyPart):
     """What all kinds say: of whom, and which mandate pays where there are several."""
 
+    kind: str
     audience: Name
     mandate: Words | None = None
 
     @property
+    def half(self) -> AuditorKind:
+        """Return the auditor half of the kind."""
+        return auditor_kind(self.kind)
+
+    @property
+    def parameters(self) -> tuple[RequestParameter, ...]:
+        """Return what the kind's contract asks for."""
+        return parameters_of(self.half.contract.request)
+
+    @property
     def content_names(self) -> list[str]:
-        return []
+        """Return the study's names of the contents that it reads."""
+        found: list[str] = []
+        for each in self.parameters:
+            if each.role == "content":
+                found.append(getattr(self, each.name))
+            elif each.role == "contents":
+                found.extend(getattr(self, each.name))
+        return found
 
+    @property
+    def earlier(self) -> dict[str, str]:
+        """Return the study's names of audits that this one follows from, by parameter."""
+        return {
+            each.name: getattr(self, each.name) for each in self.parameters if each.role == "audit"
+        }
 
-class Binned(StudyAudit):
-    """Bins by their number over the platform's range of scores, or by their edges."""
-
-    bins: Count | Edges = DEFAULT_BINS
-    context: Context = {}
+    def unfit(self, before: Mapping[str, "StudyAudit"]) -> str | None:
+        """Return why the audits before this one do not carry it."""
+        kinds = {each.name: each.of for each in self.parameters}
+        for parameter, name in self.earlier.items():
+            first, wanted = before.get(name), kinds[parameter]
+            if first is None or first.kind != wanted:
+                return f"{parameter}: {name!r} must be an {wanted} that comes before it in the file"
+            if (first.audience, _log_of(first)) != (self.audience, _log_of(self)):
+                return f"{parameter}: {name!r} is of another audience, or another log"
+        return None
 
 
 class StudyNoise(StudyAudit):
     """Laplace noise at an epsilon, or Gaussian noise at a rho."""
 
-    mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
-    epsilon: MaybeExact = None
-    rho: MaybeExact = None
-
     @model_validator(mode="after")
     def _noise(self) -> Self:
-        gaussian = self.mechanism == "discrete-gaussian"
+        said = {name: getattr(self, name, None) for name in ("epsilon", "rho")}
+        gaussian = getattr(self, "mechanism", None) == "discrete-gaussian"
         other = ("epsilon", "size_epsilon") if gaussian else ("rho", "size_rho")
         wrong = any(getattr(self, name, None) is not None for name in other)
-        if wrong or (gaussian and self.rho is None):
+        if wrong or (gaussian and said["rho"] is None):
             raise ValueError("discrete-gaussian noise takes rho, discrete-laplace takes epsilon")
-        if not gaussian and self.epsilon is None:
+        if not gaussian and said["epsilon"] is None:
             raise ValueError("epsilon is missing: a study says how much noise there is")
         return self
 
 
-class StudyScoreHistogram(Binned, StudyNoise):
-    kind: Literal["score-histogram"]
-    content: Name
-    levels: Levels | None = None
-    size_epsilon: MaybeExact = None
-    size_rho: MaybeExact = None
-
-    @property
-    def content_names(self) -> list[str]:
-        return [self.content]
-
-
-class StudyScoreCdf(Binned):
-    kind: Literal["score-cdf"]
-    content: Name
-    epsilon: Exact
-
-    @property
-    def content_names(self) -> list[str]:
-        return [self.content]
+def study_model(kind: AuditorKind) -> type[StudyAudit]:
+    """Return the form of a kind's audits in a study file."""
+    request = kind.contract.request
+    fields: dict[str, Any] = {"kind": (Literal[kind.name], ...)}
+    for each in parameters_of(request):
+        if each.role not in ("audience", "mandate", "error"):
+            fields[each.name] = _field(each, kind)
+        if each.levels:
+            fields["levels"] = (Levels | None, None)
+    for name, field in request.model_fields.items():
+        # Not asked for any more: older files have the one value that there is.
+        if input_of(field).role == "set" and isinstance(field.default, str):
+            fields[name] = (Literal[field.default], field.default)
+    base = StudyNoise if issubclass(request, EitherNoise) else StudyAudit
+    name = request.__name__.removesuffix("Request")
+    return create_model(f"Study{name}", __base__=base, __doc__=kind.contract.question, **fields)
 
 
-class StudyMostSkewed(Binned):
-    kind: Literal["most-skewed"]
-    contents: Annotated[list[Name], Field(min_length=2)]
-    levels: Levels | None = None
-    epsilon: Exact
-    weights: Annotated[list[Count], Field(min_length=2, max_length=2)] = [1, 1]
-
-    @property
-    def content_names(self) -> list[str]:
-        return self.contents
-
-
-class StudyMatchCount(StudyAudit):
-    kind: Literal["match-count"]
-    epsilon: Exact
-
-
-class StudyBalanceHistogram(StudyAudit):
-    kind: Literal["balance-histogram"]
-    bins: Count | Edges = BALANCE_BINS
-    epsilon: Exact
-
-
-class StudyLogAudit(StudyAudit):
-    """Rows of a log: those with one of these words, and at most so many of one person."""
-
-    log: Words
-    where: dict[Words, Annotated[list[Words], Field(min_length=1)]] = {}
-    rows_per_person: Count = 1
+def _field(each: RequestParameter, kind: AuditorKind) -> tuple[Any, Any]:
+    """Return type and default of one key. A study says how much noise there is."""
+    if each.role == "amount":
+        if each.name == "epsilon" and each.default is not None:
+            return Exact, ...
+        return (MaybeExact, None) if each.default is None else (Exact, each.default)
+    default = ... if each.required else each.default
+    if each.role == "choice":
+        plain: Any = Literal[each.choices]
+        default = kind.contract.request.model_fields[each.field].default
+    elif each.role == "integer":
+        plain = Annotated[int, Field(ge=each.least, le=each.most)]
+    elif each.role == "words":
+        listed = Annotated[list[Words], Field(min_length=1)] if default is None else list[Words]
+        plain = listed | Literal["all"] if each.among == "days" else listed
+    else:
+        plain = _PLAIN[each.role]
+    if isinstance(default, tuple):
+        default = list(default)
+    return (plain | None, None) if default is None else (plain, default)
 
 
-class StudyOutcomeTest(StudyLogAudit, StudyNoise):
-    """Its bins are edges, or equally wide: quantiles would be chosen after a look at the data."""
-
-    kind: Literal["outcome-test"]
-    score: Words = "score"
-    outcome: Words = "outcome"
-    bins: Count | Edges = OUTCOME_BINS
-    outcome_range: OutcomeRange | None = None
+def _log_of(audit: StudyAudit) -> str | None:
+    return getattr(audit, "log", None)
 
 
-class StudyBiasSize(StudyLogAudit, StudyNoise):
-    """Scores are corrected by what `test`, an outcome test of the same study, releases."""
-
-    kind: Literal["bias-size"]
-    test: Name
-    query: Words = "query"
-    score: Words = "score"
-    outcome: Words = "outcome"
-    outcome_range: OutcomeRange | None = None
-    places: Count | None = None
-
-    def unfit(self, earlier: Mapping[str, StudyAudit]) -> str | None:
-        """Why the audits before this one do not carry it."""
-        test = earlier.get(self.test)
-        if not isinstance(test, StudyOutcomeTest):
-            return f"test: {self.test!r} must be an outcome-test that comes before it in the file"
-        if (test.audience, test.log) != (self.audience, self.log):
-            return f"test: {self.test!r} is of another audience, or another log"
-        return None
-
-
-class StudyLogCdf(StudyLogAudit):
-    kind: Literal["log-cdf"]
-    column: Words = "score"
-    bins: Count | Edges = CDF_BINS
-    epsilon: Exact
-
-
-class StudyReo(StudyLogAudit, StudyNoise):
-    """Signals, strategies and groups of creators are all that there are, unless told."""
-
-    kind: Literal["reo"]
-    creators: Words
-    groups: Annotated[list[Words], Field(min_length=2)] | None = None
-    signals: Annotated[list[Words], Field(min_length=1)] | None = None
-    strategies: Annotated[list[Words], Field(min_length=1)] | None = None
-    days: list[Words] | Literal["all"] = []
-
-
-class StudyEnvyFreeness(StudyAudit):
-    """People are shown what others are. Its delta is the share that the study leaves it. Targets,
-    arms and arms_per_person are chosen by the audience's size where they are not given.
-    """
-
-    kind: Literal["envy-freeness"]
-    steps: Count
-    tolerance: Exact = "0.05"
-    alpha: Exact = "0.2"
-    criterion: Literal["probabilistic", "exact"] = "probabilistic"
-    gamma: MaybeExact = None
-    lam: MaybeExact = None
-    bounds: Literal["tight", "printed"] = "tight"
-    targets: Count | None = None
-    arms: Count | None = None
-    arms_per_person: Annotated[int, Field(ge=1, le=100)] | None = None
-    epsilon: Exact
-    duration_epsilon: MaybeExact = None
-    cost_epsilon: MaybeExact = None
-
-    @model_validator(mode="after")
-    def _of_one_criterion(self) -> Self:
-        if self.criterion == "exact":
-            raise ValueError(
-                "by the exact criterion one person could change everybody's outcome, so noise would"
-                " hide all of it: take the probabilistic criterion, with gamma and lam"
-            )
-        if self.gamma is None or self.lam is None:
-            raise ValueError("the probabilistic criterion needs gamma and lam, such as 0.1 each")
-        return self
-
-
-AnyStudyAudit = Annotated[
-    StudyScoreHistogram
-    | StudyScoreCdf
-    | StudyMostSkewed
-    | StudyMatchCount
-    | StudyBalanceHistogram
-    | StudyOutcomeTest
-    | StudyBiasSize
-    | StudyLogCdf
-    | StudyReo
-    | StudyEnvyFreeness,
-    Field(discriminator="kind"),
-]
+MODELS = {
+    name: study_model(kind) for name, kind in AUDITOR_KINDS.items() if not kind.asking.by_hand
+}
+if TYPE_CHECKING:
+    AnyStudyAudit = StudyAudit
+else:
+    AnyStudyAudit = Annotated[Union[tuple(MODELS.values())], Field(discriminator="kind")]  # noqa: UP007

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -10,12 +10,13 @@ from pydantic_core import ErrorDetails
 
 from auditor_client.errors import InputError
 from auditor_client.studies.audiences import FORMS
+from auditor_client.studies.audit_models import MODELS
 from auditor_client.studies.study_model import Study
-from openapi.resources import AuditKind
+from openapi.complaints import what_is_wrong
 
 MAX_BYTES = 1_000_000
 # Steps that pydantic adds to a place where there are several forms of one thing.
-_FORMS = frozenset({*FORMS, *get_args(AuditKind)})
+_FORMS = frozenset({*FORMS, *MODELS})
 _HINTS = {
     "string_type": "put it in quotes if it is text",
     "dict_type": "write key: value lines below it",
@@ -81,7 +82,7 @@ def _plain(text: bytes) -> Any:
 def _complaint(item: ErrorDetails) -> str:
     """Where, and what: without the value, which may be private."""
     where = ".".join(str(step) for step in item["loc"] if step not in _FORMS)
-    what = item["msg"].removeprefix("Value error, ").rstrip(".")
+    what = what_is_wrong(item).rstrip(".")
     if item["type"] == "missing" and item["loc"][-1] == "sha256":
         what = "it is missing: `sha256sum FILE` prints it"
     words = [f"{where}: {what[:1].lower()}{what[1:]}" if where else what]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.auditor import Auditor
@@ -14,20 +15,18 @@ from auditor_client.errors import (
     InputError,
     NotSignedError,
 )
-from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.registry import AnyResult
 from auditor_client.ledger import make_trust
 from auditor_client.local.pending_audits import UNCHARGED
 from auditor_client.studies.audiences import AnyUploaded, SampleAudience
-from auditor_client.studies.audit_models import StudyBiasSize
+from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.pinned_files import check_files, people_of, read_pinned
 from auditor_client.studies.preflight import foresee
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.requests import request_of
 from auditor_client.studies.state import State, StudyState
 from auditor_client.studies.study_model import Study
-from openapi.resources import AuditRequest, BatchQuote, InclusionProof, OutcomeTestRequest
+from openapi.resources import AuditRequest, BatchQuote, InclusionProof
 from privacy.ledger.trust import Trust
 
 # Seconds: how long a signed head of the ledger is waited for.
@@ -179,30 +178,23 @@ class Run:
 
     def _request(self, name: str) -> AuditRequest:
         asked, requests = self.study.audits[name], self.auditor.audits.requests
-        corrections = self._corrections(asked) if isinstance(asked, StudyBiasSize) else None
-        return request_of(asked, self.made, requests, self.study.delta_each, corrections)
-
-    def _corrections(self, asked: StudyBiasSize) -> Corrections:
-        """By what the test found; none before it is paid, for no price depends on them."""
-        if asked.test in self.made.audits:
-            test = self.auditor.audits.finish(self.made.audits[asked.test], progress=self.progress)
-            if isinstance(test, OutcomeTestResult):
-                return self._found(test, asked.test)
-        tested = self._request(asked.test)
-        groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
-        edges = tested.bins.edges if isinstance(tested, OutcomeTestRequest) else []
-        return Corrections.none(edges, list(groups.values()))
-
-    @staticmethod
-    def _found(test: OutcomeTestResult, name: str) -> Corrections:
+        earlier = {each: self._earlier(asked, of) for each, of in asked.earlier.items()}
         try:
-            return Corrections.of(test.moments)
+            return request_of(asked, self.made, requests, self.study.delta_each, earlier)
         except InputError as error:
-            error.add_note(
-                f"{name} is paid, and its receipt is kept. To go on without the size of the bias,"
-                " take it out of the file, which makes it another study."
-            )
+            for paid in (of for of in asked.earlier.values() if of in self.made.audits):
+                error.add_note(
+                    f"{paid} is paid, and its receipt is kept. To go on without {name}, take it"
+                    " out of the file, which makes it another study."
+                )
             raise
+
+    def _earlier(self, asked: StudyAudit, name: str) -> Any:
+        """Return what an audit follows from; before it is paid, what carries the same price."""
+        if name in self.made.audits:
+            return self.auditor.audits.finish(self.made.audits[name], progress=self.progress)
+        groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
+        return asked.half.asking.stand_in(self._request(name), list(groups.values()))
 
     def _finished(self, name: str) -> AnyResult:
         if name not in self.made.audits:

@@ -6,9 +6,10 @@ from typing import Any
 
 from auditor_client.audiences.tables import read_members
 from auditor_client.studies.audiences import SampleAudience
-from auditor_client.studies.audit_models import StudyScoreHistogram
+from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.pinned_files import people_of
 from auditor_client.studies.study_model import Planning, Study
+from openapi.kinds.score_histogram import KIND as SCORE_HISTOGRAM
 
 
 def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
@@ -44,27 +45,29 @@ def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, di
             "smallest_group": min(sizes[asked.audience].values()),
         }
         for name, asked in study.audits.items()
-        if isinstance(asked, StudyScoreHistogram) and asked.epsilon is not None
+        if asked.kind == SCORE_HISTOGRAM.name and asked.model_dump()["epsilon"] is not None
     }
 
 
-def _needed(study: Study, plan: Planning, asked: StudyScoreHistogram, groups: int) -> int | None:
+def _needed(study: Study, plan: Planning, asked: StudyAudit, groups: int) -> int | None:
     from auditor_client.planning.sample_size import verdict_size  # SciPy takes seconds to import
 
     sample = isinstance(study.audiences[asked.audience], SampleAudience)
-    bins = asked.bins if isinstance(asked.bins, int) else len(asked.bins) - 1
+    said = asked.model_dump()
+    bins, levels, size_epsilon = said["bins"], said["levels"], said["size_epsilon"]
+    bins = bins if isinstance(bins, int) else len(bins) - 1
     try:
         return verdict_size(
             study.alpha,
             study.delta_each,
             groups,
             # Scores outside of all bins are one bin more.
-            bins=1 + (bins if asked.levels is None else len(asked.levels)),
-            epsilon=float(asked.epsilon or 1),
+            bins=1 + (bins if levels is None else len(levels)),
+            epsilon=float(said["epsilon"] or 1),
             power=plan.power,
             true_gap=plan.true_gap,
             match_rate=plan.match_rate,
-            size_epsilon=None if asked.size_epsilon is None else float(asked.size_epsilon),
+            size_epsilon=None if size_epsilon is None else float(size_epsilon),
             audience="sample" if sample else "upload",
         )
     except ValueError:

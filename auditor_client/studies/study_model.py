@@ -8,12 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from auditor_client.consistency.comparability import Relation
 from auditor_client.fairness.metric_selection import Metric, MetricSelection
 from auditor_client.studies.audiences import Audience
-from auditor_client.studies.audit_models import (
-    AnyStudyAudit,
-    StudyBiasSize,
-    StudyEnvyFreeness,
-    StudyScoreHistogram,
-)
+from auditor_client.studies.audit_models import AnyStudyAudit
 from auditor_client.studies.file_schema import (
     Edge,
     Name,
@@ -23,11 +18,9 @@ from auditor_client.studies.file_schema import (
     Words,
     unknown,
 )
+from openapi.kinds.score_histogram import KIND as SCORE_HISTOGRAM
 from openapi.resources import ContentKind
 from privacy.receipts import canonical, digest
-
-# The kinds that end in a verdict.
-JUDGED = (StudyScoreHistogram, StudyEnvyFreeness)
 
 
 class StudyContent(StudyPart):
@@ -87,14 +80,14 @@ class ConsistencyTest(StudyPart):
 
     def unfit(self, asked: Sequence[AnyStudyAudit]) -> Iterator[str]:
         """Why these audits cannot be tested, found before they are paid."""
-        tested = [one for one in asked if isinstance(one, StudyScoreHistogram)]
-        if len(tested) < len(asked):
+        if any(one.kind != SCORE_HISTOGRAM.name for one in asked):
             yield "consistency: only score histograms can be tested"
             return
-        contents = _different([one.content for one in tested])
-        audiences = _different([one.audience for one in tested])
-        bins = _different([(one.bins, one.levels) for one in tested])
-        many = len(tested)
+        said = [one.model_dump() for one in asked]
+        contents = _different([one["content"] for one in said])
+        audiences = _different([one["audience"] for one in said])
+        bins = _different([(one["bins"], one["levels"]) for one in said])
+        many = len(said)
         wanted = {"repeat": (1, 1), "edited": (many, 1)}.get(self.relation, (1, many))
         if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:
             yield (
@@ -126,7 +119,7 @@ class CanaryChecks(StudyPart):
         """Why this audit cannot be checked, found before it is paid."""
         if self.audit not in audits:
             yield f"canaries: {unknown('audit', self.audit, audits)}"
-        elif not isinstance(audits[self.audit], StudyScoreHistogram):
+        elif audits[self.audit].kind != SCORE_HISTOGRAM.name:
             yield f"canaries: only score histograms can be checked; {self.audit} is none"
 
 
@@ -170,8 +163,8 @@ class Study(StudyPart):
 
     @property
     def delta_each(self) -> float:
-        """The share of delta of each audit: of those that have a verdict, so many."""
-        judged = sum(isinstance(asked, JUDGED) for asked in self.audits.values())
+        """Return the share of delta of each audit that ends in a verdict."""
+        judged = sum(asked.half.contract.verdict for asked in self.audits.values())
         return self.delta / max(judged, 1)
 
     def files(self) -> list[PinnedFile]:
@@ -194,16 +187,16 @@ class Study(StudyPart):
             for content in asked.content_names:
                 if content not in self.contents:
                     yield f"audits.{name}: {unknown('content', content, self.contents)}"
-            if isinstance(asked, StudyEnvyFreeness) and self._without_consent(asked.audience):
+            explores = asked.half.contract.reads == "policies"
+            if explores and self._without_consent(asked.audience):
                 yield (
                     f"audits.{name}: it shows people other recommendations than their own: once"
                     f" all of them agreed, say `consented: true` of {asked.audience}"
                 )
-            if isinstance(asked, StudyBiasSize):
-                names = list(self.audits)
-                before = {one: self.audits[one] for one in names[: names.index(name)]}
-                if why := asked.unfit(before):
-                    yield f"audits.{name}: {why}"
+            names = list(self.audits)
+            before = {one: self.audits[one] for one in names[: names.index(name)]}
+            if why := asked.unfit(before):
+                yield f"audits.{name}: {why}"
         if self.consistency:
             lost = [name for name in self.consistency.audits if name not in self.audits]
             yield from (f"consistency: {unknown('audit', name, self.audits)}" for name in lost)

@@ -3,9 +3,9 @@
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from auditor_client.errors import InputError
+from openapi.complaints import complaints
 from openapi.resources import Personal
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -16,7 +16,7 @@ def validate(model: type[Model], **fields: Any) -> Model:
     try:
         return model(**fields)
     except ValidationError as error:
-        raise InputError("; ".join(_complaints(error))) from error
+        raise InputError("; ".join(complaints(error))) from error
 
 
 def personal(text: str) -> Personal:
@@ -24,17 +24,4 @@ def personal(text: str) -> Personal:
     try:
         return Personal.fresh(text)
     except ValidationError as error:
-        raise InputError("; ".join(_complaints(error))) from error
-
-
-def _complaints(error: ValidationError) -> list[str]:
-    """One short line per field, without the value: it may be private."""
-    return [": ".join(filter(None, (_where(item), _what(item)))) for item in error.errors()]
-
-
-def _where(item: ErrorDetails) -> str:
-    return ".".join(str(step) for step in item["loc"])
-
-
-def _what(item: ErrorDetails) -> str:
-    return item["msg"].removeprefix("Value error, ")
+        raise InputError("; ".join(complaints(error))) from error

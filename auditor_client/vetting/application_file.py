@@ -12,7 +12,7 @@ from typing import Any
 from joserfc.jwk import OKPKey
 
 from auditor_client.errors import InputError
-from auditor_client.local.keys import plain_jwk
+from auditor_client.local.keys import checked_public, plain_jwk
 from auditor_client.local.private_files import write_private
 from auditor_client.transport.validation import personal, validate
 from openapi.resources import ApplicationDraft
@@ -143,11 +143,7 @@ def _personal(fields: Mapping[str, Any], name: str) -> Any:
 
 
 def _public(path: Path) -> dict[str, str]:
-    jwk = _read(path)
-    if "d" in jwk:
-        raise InputError(
-            f"{path} is a private key: only its owner may have it.", case="private-key"
-        )
+    jwk = checked_public(_read(path), str(path))
     return {name: str(value) for name, value in jwk.items() if isinstance(value, str)}
 
 

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import MAX_BINS, RequestFields
-from openapi.wire_model import Epsilon, Label, Wire, example
+from openapi.kinds.request_fields import MAX_BINS, CountEpsilon, RequestFields
+from openapi.wire_model import Label, Wire, example
 
 
 class ShareEdges(Wire):
@@ -33,8 +34,16 @@ class BalanceHistogramRequest(RequestFields):
     )
 
     kind: Literal["balance-histogram"]
-    bins: ShareEdges
-    epsilon: Epsilon
+    bins: Annotated[
+        ShareEdges,
+        Field(
+            title="Bins of shares",
+            description="Number of equal bins from none to all of the lifetime cap, or their edges:"
+            " 0,0.5,0.9,1.",
+        ),
+        Input("bins", over="shares", default=10),
+    ]
+    epsilon: CountEpsilon
 
 
 class GroupBalances(Wire):

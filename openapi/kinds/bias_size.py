@@ -5,8 +5,21 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
+from openapi.kinds.outcome_test import KIND as OUTCOME_TEST
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import MAX_BINS, Edges, EitherNoise, LogFields, Name, Range, Score
+from openapi.kinds.request_fields import (
+    MAX_BINS,
+    Edges,
+    EitherNoise,
+    LogFields,
+    Name,
+    OutcomeColumn,
+    OutcomeRange,
+    Range,
+    Score,
+    ScoreColumn,
+)
 from openapi.wire_model import Label, Wire, example
 
 
@@ -37,14 +50,42 @@ class BiasSizeRequest(LogFields, EitherNoise):
     )
 
     kind: Literal["bias-size"]
-    query: Name = "query"
-    score: Name = "score"
-    outcome: Name = "outcome"
-    bins: Edges
-    corrections: Annotated[list[Correction], Field(min_length=1, max_length=1_000)]
-    slopes: Annotated[list[Score], Field(max_length=MAX_BINS)] | None = None
-    outcome_range: Range
-    places: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    query: Annotated[
+        Name,
+        Field(
+            title="Column of queries",
+            description="The log's column of jobs or lists within which opportunities move.",
+        ),
+        Input("column", among="columns"),
+    ] = "query"
+    score: ScoreColumn = "score"
+    outcome: OutcomeColumn = "outcome"
+    bins: Annotated[
+        Edges, Field(title="Bins of scores", description="Those of the corrections."), Input("set")
+    ]
+    corrections: Annotated[
+        list[Correction],
+        Field(
+            title="Outcome test",
+            description="The released outcome test that says how scores are corrected.",
+            min_length=1,
+            max_length=1_000,
+        ),
+        Input("audit", name="test", of=OUTCOME_TEST.name),
+    ]
+    slopes: Annotated[
+        Annotated[list[Score], Field(max_length=MAX_BINS)] | None,
+        Field(title="Slopes", description="Of the corrected score, by bin."),
+        Input("set"),
+    ] = None
+    outcome_range: OutcomeRange
+    places: Annotated[
+        Annotated[int, Field(ge=1, le=10_000)] | None,
+        Field(
+            title="Places",
+            description="Also sum ranks within this number of places (default: no ranks).",
+        ),
+    ] = None
 
     @model_validator(mode="after")
     def _one_for_each_bin(self) -> Self:

@@ -14,7 +14,8 @@ Reads = Literal["matches", "scores", "balances", "logs", "traffic", "policies", 
 class KindContract:
     """What both sides know of a kind of audit.
 
-    `counted_in` is the unit of the stated error, where the release consists of counts.
+    `counted_in` is the unit of the stated error, where the release consists of counts. `verdict`
+    says whether results end in one, so that the audits of a study share its probability of error.
     """
 
     name: str
@@ -23,6 +24,7 @@ class KindContract:
     title: str
     reads: Reads
     counted_in: Literal["people", "rows"] | None = None
+    verdict: bool = False
 
     @property
     def question(self) -> str:

@@ -6,15 +6,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import RequestFields
-from openapi.wire_model import MAX_EPSILON, Epsilon, example
+from openapi.kinds.request_fields import CountEpsilon, ExtraEpsilon, RequestFields
+from openapi.wire_model import example
 
 MAX_STEPS = 1_000_000
 MAX_ARMS_PER_PERSON = 100
 # Exact, since prices follow from it.
 Share = Annotated[Decimal, Field(gt=0, le=1, decimal_places=6, allow_inf_nan=False)]
-OwnEpsilon = Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
 
 
 class EnvyFreenessRequest(RequestFields):
@@ -49,20 +49,116 @@ class EnvyFreenessRequest(RequestFields):
     )
 
     kind: Literal["envy-freeness"]
-    criterion: Literal["probabilistic", "exact"] = "probabilistic"
-    bounds: Literal["tight", "printed"] = "tight"
-    alpha: Share
-    tolerance: Share
-    delta: Annotated[Decimal, Field(gt=0, lt=0.5, decimal_places=6, allow_inf_nan=False)]
-    gamma: Annotated[Share, Field(lt=1)] | None = None
-    lam: Annotated[Share, Field(lt=1)] | None = None
-    targets: Annotated[int, Field(ge=1, le=10_000)]
-    arms: Annotated[int, Field(ge=1, le=10_000)]
-    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)]
-    arms_per_person: Annotated[int, Field(ge=1, le=MAX_ARMS_PER_PERSON)] | None = None
-    epsilon: Epsilon
-    duration_epsilon: OwnEpsilon | None = None
-    cost_epsilon: OwnEpsilon | None = None
+    criterion: Annotated[
+        Literal["probabilistic", "exact"],
+        Field(title="Criterion", description="Audits of earlier versions may have `exact`."),
+        Input("set"),
+    ] = "probabilistic"
+    bounds: Annotated[
+        Literal["tight", "printed"],
+        Field(
+            title="Bounds",
+            description="The shorter audit, or that of the paper, with the same promise.",
+        ),
+    ] = "tight"
+    alpha: Annotated[
+        Share,
+        Field(
+            title="Share of reward that people may lose",
+            description="At every step, while the audit lasts.",
+        ),
+        Input(default="0.2"),
+    ]
+    tolerance: Annotated[
+        Share,
+        Field(
+            title="Tolerated envy",
+            description="Others' recommendations may suit people better by this much.",
+        ),
+        Input(default="0.05"),
+    ]
+    delta: Annotated[
+        Decimal,
+        Field(
+            title="Error probability δ",
+            description="Probability of a wrong certificate, all sources together.",
+            gt=0,
+            lt=0.5,
+            decimal_places=6,
+            allow_inf_nan=False,
+        ),
+        Input("error", default="0.05"),
+    ]
+    gamma: Annotated[
+        Annotated[Share, Field(lt=1)] | None,
+        Field(
+            title="Share of others that does not count γ",
+            description="Envy of a smaller share of others does not count.",
+        ),
+        Input(default="0.1", main=True),
+    ] = None
+    lam: Annotated[
+        Annotated[Share, Field(lt=1)] | None,
+        Field(
+            title="Share of people who may envy λ",
+            description="The largest share of envious people that the certificate allows.",
+        ),
+        Input(default="0.1", main=True),
+    ] = None
+    targets: Annotated[
+        int,
+        Field(
+            title="People who are audited",
+            description="Number of targets (default: what the noise and the audience call for).",
+            ge=1,
+            le=10_000,
+        ),
+        Input(default=None),
+    ]
+    arms: Annotated[
+        int,
+        Field(
+            title="Others shown to each",
+            description="Number of others whose recommendations each target is shown (default: the"
+            " fewest for γ).",
+            ge=1,
+            le=10_000,
+        ),
+        Input(default=None),
+    ]
+    steps: Annotated[
+        int,
+        Field(
+            title="Steps of each target",
+            description="Most steps of one target; the audit lasts as long as all of them. `auditor"
+            " envy-plan` says how many.",
+            ge=1,
+            le=MAX_STEPS,
+        ),
+    ]
+    arms_per_person: Annotated[
+        Annotated[int, Field(ge=1, le=MAX_ARMS_PER_PERSON)] | None,
+        Field(
+            title="Audits that one person takes part in",
+            description="At most this many, all covered by the noise (default: what fills them).",
+        ),
+        Input(main=True),
+    ] = None
+    epsilon: CountEpsilon
+    duration_epsilon: Annotated[
+        ExtraEpsilon | None,
+        Field(
+            title="ε for the sum of steps",
+            description="Buys the sum of all steps (default: a quarter of ε; 0 for none).",
+        ),
+    ] = None
+    cost_epsilon: Annotated[
+        ExtraEpsilon | None,
+        Field(
+            title="ε for the reward lost",
+            description="Buys the reward that people lost (default: a quarter of ε; 0 for none).",
+        ),
+    ] = None
 
     @property
     def exploration_loss(self) -> Decimal:
@@ -117,4 +213,5 @@ KIND = KindContract(
     title="Envy-freeness",
     reads="policies",
     counted_in="people",
+    verdict=True,
 )

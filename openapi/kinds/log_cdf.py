@@ -1,11 +1,14 @@
 """Contract of `log-cdf`: its request and its release."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import Edges, LogFields, Name
-from openapi.wire_model import Epsilon, example
+from openapi.kinds.request_fields import CountEpsilon, Edges, LogFields, Name
+from openapi.wire_model import example
 
 
 class LogCdfRequest(LogFields):
@@ -21,9 +24,20 @@ class LogCdfRequest(LogFields):
     )
 
     kind: Literal["log-cdf"]
-    column: Name
-    bins: Edges
-    epsilon: Epsilon
+    column: Annotated[
+        Name,
+        Field(title="Column", description="The log's column of numbers that is counted."),
+        Input("column", among="numbers", default="score"),
+    ]
+    bins: Annotated[
+        Edges,
+        Field(
+            title="Bins",
+            description="Number of equal bins over the column's range, or their edges: 0,0.5,1.",
+        ),
+        Input("bins", over="column", field="column", default=256),
+    ]
+    epsilon: CountEpsilon
 
 
 class LogCdfRelease(Released):

@@ -4,8 +4,8 @@ from typing import Literal
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import RequestFields
-from openapi.wire_model import Epsilon, Label, Wire, example
+from openapi.kinds.request_fields import CountEpsilon, RequestFields
+from openapi.wire_model import Label, Wire, example
 
 
 class MatchCountRequest(RequestFields):
@@ -18,7 +18,7 @@ class MatchCountRequest(RequestFields):
     )
 
     kind: Literal["match-count"]
-    epsilon: Epsilon
+    epsilon: CountEpsilon
 
 
 class GroupCount(Wire):

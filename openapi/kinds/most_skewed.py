@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Context, Edges, Levels, RequestFields
-from openapi.wire_model import Digest, Epsilon, Identifier, example
+from openapi.kinds.request_fields import Context, CountEpsilon, RequestFields, ScoreBins
+from openapi.wire_model import Digest, Identifier, example
 
 MAX_CONTENTS = 100
 
@@ -31,12 +32,24 @@ class MostSkewedRequest(RequestFields):
     )
 
     kind: Literal["most-skewed"]
-    contents: Annotated[list[Identifier], Field(min_length=2, max_length=MAX_CONTENTS)]
-    bins: Edges | Levels
-    epsilon: Epsilon
+    contents: Annotated[
+        list[Identifier],
+        Field(
+            title="Contents",
+            description="At least two: the answer is the one that is scored most differently.",
+            min_length=2,
+            max_length=MAX_CONTENTS,
+        ),
+        Input("contents"),
+    ]
+    bins: ScoreBins
+    epsilon: CountEpsilon
     weights: Annotated[
         tuple[Annotated[int, Field(ge=1, le=1_000)], Annotated[int, Field(ge=1, le=1_000)]],
-        Field(description="Of the two groups, to make up for unequal sizes, e.g. [2, 1]."),
+        Field(
+            title="Weights of the two groups",
+            description="Make up for unequal sizes: 2,1 where the second group is twice as large.",
+        ),
     ] = (1, 1)
     context: Context = {}
 

@@ -5,8 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Edges, EitherNoise, LogFields, Name, Range
+from openapi.kinds.request_fields import (
+    Edges,
+    EitherNoise,
+    LogFields,
+    Name,
+    OutcomeColumn,
+    OutcomeRange,
+    Range,
+    ScoreColumn,
+)
 from openapi.wire_model import Label, Wire, example
 
 
@@ -28,10 +38,17 @@ class OutcomeTestRequest(LogFields, EitherNoise):
     )
 
     kind: Literal["outcome-test"]
-    score: Name = "score"
-    outcome: Name = "outcome"
-    bins: Edges
-    outcome_range: Range
+    score: ScoreColumn = "score"
+    outcome: OutcomeColumn = "outcome"
+    bins: Annotated[
+        Edges,
+        Field(
+            title="Bins of scores",
+            description="Number of equal bins over the score's range, or their edges: 0,0.5,1.",
+        ),
+        Input("bins", over="column", field="score", default=10),
+    ]
+    outcome_range: OutcomeRange
 
 
 class GroupMoments(Wire):
@@ -77,4 +94,5 @@ KIND = KindContract(
     OutcomeTestRelease,
     title="Outcome test",
     reads="logs",
+    verdict=True,
 )

@@ -1,6 +1,9 @@
-"""Contracts of the built-in kinds of audit, by name, in the order of the documents."""
+"""Contracts of all kinds of audit by name: the built-in ones in their usual order, then others.
 
-from collections.abc import Mapping
+Packages add the others (`openapi.kinds.packages`).
+"""
+
+from collections.abc import Iterator, Mapping
 
 from openapi.kinds import (
     balance_histogram,
@@ -16,6 +19,7 @@ from openapi.kinds import (
     two_party,
 )
 from openapi.kinds.contract import KindContract
+from openapi.kinds.packages import CONTRACT_GROUP, PackageKinds
 
 _MODULES = (
     score_histogram,
@@ -30,4 +34,32 @@ _MODULES = (
     envy_freeness,
     two_party,
 )
-CONTRACTS: Mapping[str, KindContract] = {module.KIND.name: module.KIND for module in _MODULES}
+BUILT_IN: Mapping[str, KindContract] = {module.KIND.name: module.KIND for module in _MODULES}
+# The kind that mandates, commands and forms name by default.
+DEFAULT = score_histogram.KIND.name
+
+
+class Contracts(Mapping[str, KindContract]):
+    """Contracts by name of kind. Those of packages are imported when they are first used."""
+
+    def __init__(self) -> None:
+        self._added = PackageKinds(CONTRACT_GROUP, KindContract, BUILT_IN)
+
+    def __getitem__(self, name: str) -> KindContract:
+        """Return the contract of this name; raise `KeyError` if there is none."""
+        found = BUILT_IN.get(name) or self._added.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, built-in kinds first."""
+        yield from BUILT_IN
+        yield from self._added
+
+    def __len__(self) -> int:
+        """Return the number of kinds."""
+        return sum(1 for _ in self)
+
+
+CONTRACTS: Mapping[str, KindContract] = Contracts()

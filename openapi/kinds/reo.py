@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
 from openapi.kinds.request_fields import EitherNoise, LogFields, Name
 from openapi.wire_model import Label, Wire, example
@@ -34,11 +35,49 @@ class ReoRequest(LogFields, EitherNoise):
     )
 
     kind: Literal["reo"]
-    signals: Names
-    creators: Name
-    groups: Annotated[list[Name], Field(min_length=2, max_length=MAX_NAMES)]
-    strategies: Names
-    days: Annotated[list[Name], Field(max_length=MAX_DAYS)] = []
+    signals: Annotated[
+        Names,
+        Field(
+            title="Signals",
+            description="A row is positive if any of them is: like,share (default: all).",
+        ),
+        Input("words", among="signals", default=None),
+    ]
+    creators: Annotated[
+        Name,
+        Field(
+            title="Groups of creators",
+            description="The log's column that says who made what was shown.",
+        ),
+        Input("column", among="creators"),
+    ]
+    groups: Annotated[
+        list[Name],
+        Field(
+            title="Groups to compare",
+            description="Values of the creators' column (default: all).",
+            min_length=2,
+            max_length=MAX_NAMES,
+        ),
+        Input("words", among="values", field="creators", default=None),
+    ]
+    strategies: Annotated[
+        Names,
+        Field(
+            title="Strategies",
+            description="Each is measured against random traffic: default,new (default: all).",
+        ),
+        Input("words", among="strategies", default=None),
+    ]
+    days: Annotated[
+        list[Name],
+        Field(
+            title="Days to tell apart",
+            description="Names of days, or all (default: days are counted together).",
+            max_length=MAX_DAYS,
+        ),
+        Input("words", among="days"),
+    ] = []
 
 
 class TrafficCounts(Wire):
@@ -82,4 +121,5 @@ KIND = KindContract(
     title="Equal opportunity",
     reads="traffic",
     counted_in="rows",
+    verdict=True,
 )

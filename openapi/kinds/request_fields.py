@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from openapi.wire_model import Epsilon, Identifier, Rho, Wire
+from openapi.kinds.inputs import Input
+from openapi.wire_model import MAX_EPSILON, Epsilon, Identifier, Rho, Wire
 
 MAX_BINS = 1_000
 MAX_ROWS = 100
@@ -13,7 +14,43 @@ MAX_ROWS = 100
 Score = Annotated[float, Field(allow_inf_nan=False)]
 ContextValue = Annotated[str, Field(max_length=100)] | Score
 Name = Annotated[str, Field(min_length=1, max_length=100)]
-Context = Annotated[dict[Name, ContextValue], Field(max_length=32)]
+
+# Fields of several kinds, each with its title, help text and form.
+Context = Annotated[
+    dict[Name, ContextValue],
+    Field(
+        title="Context",
+        description="Variables of the feed that are held at one value for everybody, by name.",
+        max_length=32,
+    ),
+    Input("context"),
+]
+ContentId = Annotated[
+    Identifier,
+    Field(title="Content", description="The content whose relevance is scored."),
+    Input("content", name="content"),
+]
+CountEpsilon = Annotated[
+    Epsilon,
+    Field(
+        title="Privacy ε",
+        description="Noise falls as ε grows, and the price rises with it. At most six decimals.",
+    ),
+    Input(default="1"),
+]
+ExtraEpsilon = Annotated[
+    Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)
+]
+ScoreColumn = Annotated[
+    Name,
+    Field(title="Column of scores", description="The log's column that holds the score."),
+    Input("column", among="numbers"),
+]
+OutcomeColumn = Annotated[
+    Name,
+    Field(title="Column of outcomes", description="The log's column that holds the outcome."),
+    Input("column", among="numbers"),
+]
 
 
 class Range(Wire):
@@ -37,14 +74,43 @@ class Levels(Wire):
     levels: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS, examples=[[1, 2, 3]])]
 
 
+ScoreBins = Annotated[
+    Edges | Levels,
+    Field(
+        title="Bins of scores",
+        description="Number of equal bins over the range of scores, or their edges: 0,0.5,1.",
+    ),
+    Input("bins", over="scores", default=100),
+]
+OutcomeRange = Annotated[
+    Range,
+    Field(
+        title="Range of outcomes",
+        description="Low and high; outcomes beyond them are clipped (default: the column's range).",
+    ),
+    Input("range", field="outcome", default=None),
+]
+
+
 class RequestFields(Wire):
     """What every request has: whose data, and who pays (the mandate in force that ends first).
 
     `exploration_loss` is what people may lose by being shown something else, in units of reward.
     """
 
-    audience_id: Identifier
-    mandate_id: Identifier | None = None
+    audience_id: Annotated[
+        Identifier,
+        Field(title="Audience", description="The audience whose people are counted."),
+        Input("audience", name="audience"),
+    ]
+    mandate_id: Annotated[
+        Identifier | None,
+        Field(
+            title="Mandate",
+            description="The mandate that pays (default: the one in force that ends first).",
+        ),
+        Input("mandate", name="mandate"),
+    ] = None
 
     @property
     def content_ids(self) -> tuple[str, ...]:
@@ -58,9 +124,27 @@ class RequestFields(Wire):
 class EitherNoise(RequestFields):
     """Laplace noise at an `epsilon`, or Gaussian noise at a `rho`, which a mandate in rho pays."""
 
-    mechanism: Literal["discrete-laplace", "discrete-gaussian"] = "discrete-laplace"
-    epsilon: Epsilon | None = None
-    rho: Rho | None = None
+    mechanism: Annotated[
+        Literal["discrete-laplace", "discrete-gaussian"],
+        Field(
+            title="Noise",
+            description="Distribution of the noise (default: Laplace for ε, Gaussian for ρ, which a"
+            " mandate in ρ pays).",
+        ),
+        Input(default=None),
+    ] = "discrete-laplace"
+    epsilon: Annotated[
+        Epsilon | None,
+        Field(
+            title="Privacy ε",
+            description="Noise falls as ε grows, and the price rises with it. At most six"
+            " decimals (default: 1 for Laplace noise).",
+        ),
+    ] = None
+    rho: Annotated[
+        Rho | None,
+        Field(title="Privacy ρ", description="Takes the place of ε for Gaussian noise."),
+    ] = None
 
     @model_validator(mode="after")
     def _one_currency(self) -> Self:
@@ -80,12 +164,29 @@ class LogRows(Wire):
     the catalogue), `rows_per_person` are drawn at random. People weigh alike, not rows.
     """
 
-    log: Name
+    log: Annotated[
+        Name,
+        Field(title="Log", description="A log that the catalogue offers."),
+        Input("log"),
+    ]
     where: Annotated[
         dict[Name, Annotated[list[Name], Field(min_length=1, max_length=1_000)]],
-        Field(max_length=32),
+        Field(
+            title="Only rows where",
+            description="Only rows whose column has one of these values.",
+            max_length=32,
+        ),
+        Input("where"),
     ] = {}
-    rows_per_person: Annotated[int, Field(ge=1, le=MAX_ROWS)] = 1
+    rows_per_person: Annotated[
+        int,
+        Field(
+            title="Rows of one person",
+            description="Most rows of one person that count, drawn at random. Noise grows with it.",
+            ge=1,
+            le=MAX_ROWS,
+        ),
+    ] = 1
 
 
 class LogFields(LogRows, RequestFields):

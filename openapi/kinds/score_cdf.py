@@ -1,15 +1,18 @@
 """Contract of `score-cdf`: its request and its release."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import GroupCdf, Released
-from openapi.kinds.request_fields import Context, Edges, RequestFields
-from openapi.wire_model import Epsilon, Identifier, example
+from openapi.kinds.request_fields import ContentId, Context, CountEpsilon, Edges, RequestFields
+from openapi.wire_model import example
 
 
 class ScoreCdfRequest(RequestFields):
-    """How many people score below each edge, in each group: paper 1's eq. 5, done privately."""
+    """How many people score below each edge, in each group (equation 5 of paper 1)."""
 
     model_config = example(
         kind="score-cdf",
@@ -20,9 +23,16 @@ class ScoreCdfRequest(RequestFields):
     )
 
     kind: Literal["score-cdf"]
-    content_id: Identifier
-    bins: Edges
-    epsilon: Epsilon
+    content_id: ContentId
+    bins: Annotated[
+        Edges,
+        Field(
+            title="Bins of scores",
+            description="Number of equal bins over the range of scores, or their edges: 0,0.5,1.",
+        ),
+        Input("bins", over="scores", default=100),
+    ]
+    epsilon: CountEpsilon
     context: Context = {}
 
     @property

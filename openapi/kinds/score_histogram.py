@@ -1,24 +1,31 @@
 """Contract of `score-histogram`: its request and its release."""
 
-from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
 from openapi.kinds.released import Released
-from openapi.kinds.request_fields import Context, Edges, EitherNoise, Levels
-from openapi.wire_model import MAX_EPSILON, Identifier, Label, Wire, example
+from openapi.kinds.request_fields import (
+    ContentId,
+    Context,
+    Edges,
+    EitherNoise,
+    ExtraEpsilon,
+    Levels,
+    ScoreBins,
+)
+from openapi.wire_model import Label, Wire, example
 
 
 class ScoreHistogramRequest(EitherNoise):
     """How the platform's relevance scores are distributed in each group (paper 1).
 
     `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person / epsilon.
-    `size_epsilon` buys a noisy number of scored people per group beside the bins (a quarter of
-    `epsilon` unless told, 0 for none); where the number is known it is exact and costs nothing.
-    With mechanism `discrete-gaussian`, `rho` (and `size_rho`, a sixteenth unless told) take their
-    place, and a mandate in rho pays.
+    `size_epsilon` buys a noisy number of scored people per group in addition to the bins (default:
+    a quarter of `epsilon`; 0 for none). Where the number is known it is exact and costs nothing.
+    With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take
+    their place, and a mandate in rho pays.
     """
 
     model_config = example(
@@ -31,16 +38,24 @@ class ScoreHistogramRequest(EitherNoise):
     )
 
     kind: Literal["score-histogram"] = "score-histogram"
-    content_id: Identifier
-    bins: Edges | Levels
-    size_epsilon: (
-        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
-        | None
-    ) = None
-    size_rho: (
-        Annotated[Decimal, Field(ge=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False)]
-        | None
-    ) = None
+    content_id: ContentId
+    bins: ScoreBins
+    size_epsilon: Annotated[
+        ExtraEpsilon | None,
+        Field(
+            title="ε for the sizes of groups",
+            description="Buys noisy numbers of scored people (default: a quarter of ε; 0 for"
+            " none).",
+        ),
+    ] = None
+    size_rho: Annotated[
+        ExtraEpsilon | None,
+        Field(
+            title="ρ for the sizes of groups",
+            description="Takes the place of the ε for sizes with Gaussian noise (default: a"
+            " sixteenth of ρ; 0 for none).",
+        ),
+    ] = None
     context: Context = {}
 
     @property
@@ -81,4 +96,5 @@ KIND = KindContract(
     title="Scores by group",
     reads="scores",
     counted_in="people",
+    verdict=True,
 )

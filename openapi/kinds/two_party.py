@@ -5,11 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openapi.kinds.contract import KindContract
+from openapi.kinds.inputs import Input
 from openapi.kinds.released import Released
 from openapi.kinds.request_fields import (
     MAX_BINS,
     MAX_ROWS,
+    ContentId,
     Context,
+    CountEpsilon,
     Edges,
     LogRows,
     Name,
@@ -17,7 +20,7 @@ from openapi.kinds.request_fields import (
     RequestFields,
     Score,
 )
-from openapi.wire_model import Digest, Epsilon, Identifier, Instant, Wire, example
+from openapi.wire_model import Digest, Identifier, Instant, Wire, example
 
 Cap = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 FindingCode = Literal[
@@ -35,7 +38,7 @@ class SoftHistogram(Wire):
     """In which bin people's scores are: paper 1's histogram with soft groups."""
 
     name: Literal["score-histogram"]
-    content_id: Identifier
+    content_id: ContentId
     bins: Edges
     context: Context = {}
 
@@ -153,10 +156,26 @@ class TwoPartyRequest(RequestFields):
     )
 
     kind: Literal["two-party"]
-    metric: SoftMetric
-    hidden_groups: Annotated[int, Field(ge=1, le=100)]
-    weight_scale: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
-    epsilon: Epsilon
+    metric: Annotated[
+        SoftMetric,
+        Field(title="Metric", description="What is summed for each hidden group."),
+        Input("set"),
+    ]
+    hidden_groups: Annotated[
+        int,
+        Field(title="Hidden groups", description="Number of hidden groups.", ge=1, le=100),
+        Input("set"),
+    ]
+    weight_scale: Annotated[
+        int,
+        Field(
+            title="Scale of weights",
+            description="Weights are rounded to parts of it.",
+            ge=1,
+            le=1_000_000,
+        ),
+    ] = 1_000
+    epsilon: CountEpsilon
 
     @property
     def content_ids(self) -> tuple[str, ...]:
@@ -238,4 +257,5 @@ KIND = KindContract(
     TwoPartyRelease,
     title="Two-party",
     reads="hidden groups",
+    verdict=True,
 )

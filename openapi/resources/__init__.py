@@ -8,6 +8,7 @@ from openapi.kinds.balance_histogram import (
 )
 from openapi.kinds.bias_size import BiasSizeRelease, BiasSizeRequest, Correction, GroupMoved
 from openapi.kinds.envy_freeness import EnvyFreenessRelease, EnvyFreenessRequest
+from openapi.kinds.kind_name import AuditKind
 from openapi.kinds.log_cdf import LogCdfRelease, LogCdfRequest
 from openapi.kinds.match_count import GroupCount, MatchCountRelease, MatchCountRequest
 from openapi.kinds.most_skewed import MostSkewedRelease, MostSkewedRequest
@@ -54,10 +55,10 @@ from openapi.kinds.two_party import (
 )
 from openapi.kinds.unions import (
     EXAMPLES,
+    RECORDED_REQUEST,
     RELEASE,
     REQUEST,
     AnyRelease,
-    AuditKind,
     AuditRequest,
     Release,
 )
@@ -168,6 +169,7 @@ from openapi.wire_model import Assumption, Page, Personal, Wire
 __all__ = [
     "EXAMPLES",
     "MAX_BINS",
+    "RECORDED_REQUEST",
     "RELEASE",
     "REQUEST",
     "Advice",

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from openapi.kinds.unions import AuditKind, AuditRequest
+from openapi.kinds.kind_name import AuditKind
+from openapi.kinds.unions import RecordedRequest
 from openapi.prices import Price
 from openapi.wire_model import Identifier, Instant, Wire
 
@@ -14,7 +15,7 @@ class Audit(Wire):
     kind: AuditKind
     state: AuditState
     mandate_id: Identifier
-    request: AuditRequest
+    request: RecordedRequest
     price: Price
     submitted_at: Instant
     finished_at: Instant | None = None

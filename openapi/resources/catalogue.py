@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
+from openapi.kinds.kind_name import AuditKind
 from openapi.kinds.request_fields import ContextValue
-from openapi.kinds.unions import AuditKind
 from openapi.resources.audiences import IdentifierKind, SupportedSource
 from openapi.resources.contents import ContentKind
 from openapi.resources.ledger import Number

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from openapi.kinds.unions import AuditKind
+from openapi.kinds.kind_name import AuditKind, RegisteredKind
+from openapi.kinds.registry import DEFAULT
 from openapi.prices import BothRelations, Currency
 from openapi.wire_model import (
     Amount,
@@ -101,7 +102,7 @@ class MandateLimits(Wire):
     """
 
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
-    kinds: Annotated[list[AuditKind], Field(min_length=1)] = ["score-histogram"]
+    kinds: Annotated[list[RegisteredKind], Field(min_length=1)] = [DEFAULT]
     epsilon_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)] | None = None
     rho_limit: Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)] | None = None
     delta: Annotated[Decimal, Field(gt=0, lt=1, decimal_places=12)] | None = None
@@ -130,7 +131,7 @@ class MandateDraft(MandateLimits):
     model_config = example(
         auditor_id="auditor_0193c2a5f0d1000000000000000003",
         purpose="Systemic risks of discrimination in job ads (DSA Article 34)",
-        kinds=["score-histogram"],
+        kinds=[DEFAULT],
         epsilon_limit="20",
         valid_from="2026-01-01T00:00:00Z",
         valid_until="2099-01-01T00:00:00Z",

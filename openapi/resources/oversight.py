@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openapi.kinds.unions import AuditKind
+from openapi.kinds.kind_name import AuditKind
 from openapi.prices import Currency
 from openapi.resources.audits import AuditState
 from openapi.resources.mandates import MandateState, Renewal

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from openapi.kinds.unions import AuditKind
+from openapi.kinds.kind_name import AuditKind, RegisteredKind
+from openapi.kinds.registry import DEFAULT
 from openapi.resources.ledger import Number
 from openapi.resources.mandates import ExplorationLimit, MandateLimits, Renewal, Role
 from openapi.wire_model import Amount, Digest, Identifier, Instant, Personal, Wire, example
@@ -87,7 +88,7 @@ class ApplicationDraft(Wire):
         systemic_risk=_text("Non-discrimination (DSA Article 34(1)(b)): job ads by gender."),
         research=_text("Compare the distribution of relevance scores between two groups."),
         necessity=_text("Scores are not public; noisy histograms are enough."),
-        kinds=["score-histogram"],
+        kinds=[DEFAULT],
         attributes=["gender"],
         epsilon_limit="20",
         valid_from="2026-01-01T00:00:00Z",
@@ -104,7 +105,7 @@ class ApplicationDraft(Wire):
     systemic_risk: Personal
     research: Personal
     necessity: Personal
-    kinds: Annotated[list[AuditKind], Field(min_length=1)]
+    kinds: Annotated[list[RegisteredKind], Field(min_length=1)]
     attributes: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]],
         Field(max_length=50, description="Attributes in which the compared groups differ."),
@@ -169,7 +170,7 @@ class DecisionDraft(Wire):
         reasons=_text("All conditions of Article 40(8) are met."),
         mandate={
             "purpose": "Discrimination in the delivery of job ads",
-            "kinds": ["score-histogram"],
+            "kinds": [DEFAULT],
             "epsilon_limit": "10",
             "valid_from": "2026-01-01T00:00:00Z",
             "valid_until": "2099-01-01T00:00:00Z",
@@ -269,7 +270,7 @@ class MandateChangeDraft(Wire):
     rho_limit: Limit | None = None
     lifetime_limit: Annotated[Amount, Field(gt=0, le=100_000, decimal_places=6)] | None = None
     exploration_limit: ExplorationLimit | None = None
-    kinds: Annotated[list[AuditKind], Field(min_length=1)] | None = None
+    kinds: Annotated[list[RegisteredKind], Field(min_length=1)] | None = None
     valid_until: Instant | None = None
     reason: Personal
 

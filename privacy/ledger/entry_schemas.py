@@ -92,7 +92,10 @@ class AudienceEntryFacts(msgspec.Struct, frozen=True):
 
 
 class KindEnabledFacts(msgspec.Struct):
-    """A kind of audit that the platform offers from now on, from a package (reserved)."""
+    """A kind of audit that the platform offers from now on, from a package.
+
+    `digest` is that of all files of the package, which the operator searched before.
+    """
 
     kind: str
     package: str

@@ -6,7 +6,7 @@ parameter. For every kind of audit the verifier computes again, exactly:
 - the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
 - the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanisms`).
 
-For the kinds whose plan it knows (`privacy.plans`) it also computes the parts themselves from the
+For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the
 signed request and the audience's entry. Of an audience whose entry is older than format 3 the
 numbers of groups are not known. There it compares what does not depend on them: names, mechanisms,
 parameters, rules, and whether people displace others. What it cannot compute it reports as a
@@ -20,7 +20,7 @@ import msgspec
 
 from privacy.errors import BoundsError, EvidenceError
 from privacy.ledger.exact_amounts import amount
-from privacy.plans import Plan, PlannedTable, PublicAudience
+from privacy.plans import KindPlan, PlannedTable, PublicAudience
 from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
 from privacy.tables.price import FREE, Currency, ExactPrice
@@ -28,7 +28,12 @@ from privacy.tables.sensitivity import Reach, Sensitivity
 
 # Why something was not computed again.
 NoticeCode = Literal[
-    "charge-older", "kind-unknown", "audience-older", "rule-unknown", "sensitivity-stated"
+    "charge-older",
+    "kind-unknown",
+    "third-party-bounds",
+    "audience-older",
+    "rule-unknown",
+    "sensitivity-stated",
 ]
 Notice = tuple[NoticeCode, str]
 # Members of a request that name things and bound nothing: two charges may differ in these alone.
@@ -80,15 +85,17 @@ class StatedCharge(msgspec.Struct, frozen=True):
 
     `request` is canonical JSON without the names in it, `parts` as the charge states them.
     `audience` is None if the charge names none, `plan` if the kind is not known. `older`: the
-    audience's entry is older than format 3, and the numbers of groups are not known.
+    audience's entry is older than format 3, and the numbers of groups are not known. `third_party`:
+    the ledger says that the kind is one of a package, whose bounds are taken as stated.
     """
 
     kind: str
     request: bytes
     parts: bytes
     audience: PublicAudience | None
-    plan: Plan | None
+    plan: KindPlan | None
     older: bool = False
+    third_party: bool = False
 
     @classmethod
     def of(
@@ -97,12 +104,13 @@ class StatedCharge(msgspec.Struct, frozen=True):
         request: Mapping[str, Any],
         parts: list[Any],
         audience: PublicAudience | None,
-        plan: Plan | None,
+        plan: KindPlan | None,
         *,
         older: bool = False,
+        third_party: bool = False,
     ) -> "StatedCharge":
         terms = {name: value for name, value in request.items() if name not in _NAMES}
-        return cls(kind, _encode(terms), _encode(parts), audience, plan, older)
+        return cls(kind, _encode(terms), _encode(parts), audience, plan, older, third_party)
 
 
 def check_parts(charge: StatedCharge) -> Checked:
@@ -111,7 +119,7 @@ def check_parts(charge: StatedCharge) -> Checked:
     stated, found = _numbers(charge.parts)
     notices = list(found.notices)
     if plan is None:
-        notices.append(("kind-unknown", kind))
+        notices.append(("third-party-bounds" if charge.third_party else "kind-unknown", kind))
     elif audience is None:
         notices.append(("audience-older", kind))
     else:
@@ -145,7 +153,7 @@ def _numbers(parts: bytes) -> tuple[list[StatedPart], Checked]:
 
 
 def _planned(
-    kind: str, plan: Plan, request: bytes, audience: PublicAudience
+    kind: str, plan: KindPlan, request: bytes, audience: PublicAudience
 ) -> tuple[PlannedTable, ...]:
     try:
         return plan(_request.decode(request), audience)

@@ -21,6 +21,7 @@ from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
 from privacy.ledger.exact_amounts import amount, units
 from privacy.ledger.parts import Notice, StatedCharge, check_parts
+from privacy.plans import PLANS
 from privacy.tables.price import (
     ADD_REMOVE,
     CHANGE_ONE,
@@ -32,8 +33,6 @@ from privacy.tables.price import (
     Relation,
 )
 
-# The kind by which people are shown something else.
-EXPLORES = "envy-freeness"
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 
 
@@ -88,11 +87,13 @@ def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None)
 
 def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
     """Return what a charge debits from the mandate's exploration limit, in units."""
-    if body.kind != EXPLORES and not units(facts.exploration_loss):
+    plan = PLANS.get(body.kind)
+    explores = plan is not None and plan.explores
+    if not explores and not units(facts.exploration_loss):
         return 0
     # α·T for each target
     worst = amount(body.alpha or "0") * body.steps * body.targets
-    if body.kind != EXPLORES or amount(facts.exploration_loss) != worst:
+    if not explores or amount(facts.exploration_loss) != worst:
         raise EvidenceError(
             f"people may lose {facts.exploration_loss} by it, which is not what was asked for",
             case="another-loss-than-asked",
@@ -179,10 +180,11 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
     )
     if main is None:
         return []
-    if asked.kind == EXPLORES:
+    plan = PLANS.get(asked.kind)
+    if plan and plan.explores:
         shares = (asked.duration_epsilon, asked.cost_epsilon)
         return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
-    if asked.kind != "score-histogram" or asked.sizes == "known":
+    if plan is None or not plan.buys_sizes or asked.sizes == "known":
         return [amount(main)]
     return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
 

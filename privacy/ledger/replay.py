@@ -47,14 +47,8 @@ from privacy.ledger.signatures import SignatureClaim, Signatures
 from privacy.ledger.statements import check_fresh, head_of
 from privacy.ledger.trust import Trust
 from privacy.ledger.two_party_runs import ChargedRuns, IsSigned
-from privacy.plans import (
-    HIDDEN_KINDS,
-    PLANS,
-    Plan,
-    assumptions,
-    assumptions_before,
-    has_fixed_slots,
-)
+from privacy.plans import PLANS, KindPlan, assumptions, assumptions_before, has_fixed_slots
+from privacy.plans.assumptions import THIRD_PARTY_BOUNDS
 
 # Entries of the format before may be written for this long after the first of a new one.
 _UPGRADE = timedelta(days=1)
@@ -74,10 +68,12 @@ class Replay:
         is_signed: IsSigned,
         *,
         partial: bool = False,
-        plans: Mapping[str, Plan] = PLANS,
+        plans: Mapping[str, KindPlan] = PLANS,
     ) -> None:
         self.notices = Counter[Notice]()
         self._plans = plans
+        # Kinds that packages added, which the ledger names before their first charge.
+        self._enabled: set[str] = set()
         # All audiences that were ever sealed, erased ones included.
         self._sealed_ids: set[tuple[str | None, str]] = set()
         # When the first entry of the newest format was written.
@@ -247,10 +243,14 @@ class Replay:
             self.notices["charge-older", body.kind] += 1
             return check_older_debit(body, facts, audience.sizes if audience else None)
         public, plan = audience.public() if audience else None, self._plans.get(body.kind)
-        if audience and audience.source == "hidden" and plan and body.kind not in HIDDEN_KINDS:
+        third_party = body.kind in self._enabled
+        known_at_charge = third_party or (plan is not None and not plan.hidden_audiences)
+        if audience and audience.source == "hidden" and known_at_charge:
             raise EvidenceError(f"a hidden audience is not for {body.kind}", case="hidden-audience")
         older = audience is not None and audience.format == OLDER
-        charge = StatedCharge.of(body.kind, request, facts.parts, public, plan, older=older)
+        charge = StatedCharge.of(
+            body.kind, request, facts.parts, public, plan, older=older, third_party=third_party
+        )
         debit, notices = check_debit(charge, facts)
         self.notices.update(notices)
         return debit
@@ -281,7 +281,8 @@ class Replay:
         )
         mandate.debit(charge)
         self._check_assumptions(request, facts, audience)
-        self._runs.charge(body, facts, mandate)
+        if (plan := PLANS.get(body.kind)) and plan.hides_weights:
+            self._runs.charge(facts, mandate)
         self._account.debit(rho, at)
         self._charges[facts.audit_id] = charge
         self._charge_ids.add(facts.charge_id)
@@ -295,12 +296,31 @@ class Replay:
         format before list less.
         """
         kind, slots = request["kind"], has_fixed_slots(audience.source if audience else "")
-        expected = assumptions(request, fixed_slots=slots)
+        third_party, stated = kind in self._enabled, facts.assumes
+        expected = assumptions(request, fixed_slots=slots, third_party=third_party)
         if facts.format == OLDER:
             expected = assumptions_before(kind)
-        stated = facts.assumes if kind in self._plans else facts.assumes[: len(expected)]
-        if stated != expected:
+        if third_party:
+            # What such a kind reads is not known here: it may rest on more.
+            is_stated = set(expected) <= set(stated)
+        else:
+            is_stated = (stated if kind in self._plans else stated[: len(expected)]) == expected
+        if not is_stated:
             raise EvidenceError("it does not state what its promise rests on", case="no-assumption")
+        if THIRD_PARTY_BOUNDS in stated and not third_party:
+            raise EvidenceError(
+                f"it rests on the bounds of a package, and no package added {kind} before it",
+                case="kind-not-enabled",
+            )
+
+    def _enable(self, entry: ExportedEntry) -> None:
+        """From here on, a kind is charged by the bounds that its package states."""
+        kind = read(entry.facts, KindEnabledFacts).kind
+        if kind in PLANS:
+            raise EvidenceError(
+                f"{kind} is a built-in kind: no package can add it", case="kind-is-built-in"
+            )
+        self._enabled.add(kind)
 
     def _registration(self, entry: ExportedEntry) -> None:
         read(_body(entry), RegistrationBody)
@@ -429,6 +449,6 @@ KINDS: dict[str, Callable[[Replay, ExportedEntry], None]] = {
     "failure": Replay._failure,
     "refusal": _let_be,
     "erasure": _let_be,
-    "kind-enabled": lambda _, entry: _shaped(entry, KindEnabledFacts),
+    "kind-enabled": Replay._enable,
     "balance-repair": lambda _, entry: _shaped(entry, BalanceRepairFacts),
 }

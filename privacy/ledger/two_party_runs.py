@@ -17,13 +17,11 @@ from privacy.errors import EvidenceError
 from privacy.ledger.balances import MandateBalance
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
-    ChargeBody,
     ChargeFacts,
     OpeningBody,
     ReleaseFacts,
 )
 
-KIND = "two-party"
 _DRAW = b"platform-auditor/two-party/v1/draw"
 
 # Whether there is a signed head of this size with this root.
@@ -54,9 +52,9 @@ class ChargedRuns:
         self._honest: set[str] = set()
         self._accused: set[str] = set()
 
-    def charge(self, body: ChargeBody, facts: ChargeFacts, mandate: MandateBalance) -> None:
-        if body.kind == KIND:
-            self._charged[facts.audit_id] = mandate
+    def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
+        """A run was charged: an audit of a kind that hides its weights."""
+        self._charged[facts.audit_id] = mandate
 
     def answer(self, facts: AnswerFacts, number: int) -> None:
         """A run was answered, by the entry of this number: once for each charge."""

@@ -23,7 +23,7 @@ from privacy.ledger.parts import Notice
 from privacy.ledger.replay import Replay
 from privacy.ledger.signatures import Signatures
 from privacy.ledger.trust import Trust
-from privacy.plans import PLANS, Plan
+from privacy.plans import PLANS, KindPlan
 
 AT_A_TIME = 128
 
@@ -53,7 +53,7 @@ def verify(
     *,
     seen: Iterable[str] = (),
     witnessed: Iterable[str] = (),
-    plans: Mapping[str, Plan] = PLANS,
+    plans: Mapping[str, KindPlan] = PLANS,
 ) -> Verified:
     """Check an export, its lines with or without their ends; raise `LedgerError` if it is wrong.
 

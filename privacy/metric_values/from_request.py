@@ -21,6 +21,11 @@ def metric_of(asked: Asked) -> Metric:
     return _MAKERS[asked["name"]](asked)
 
 
+def reads_rows(name: str) -> bool:
+    """Return whether a metric reads rows of a log: all do except the histogram of scores."""
+    return _MAKERS.get(name) is not _histogram
+
+
 def _histogram(asked: Asked) -> Bins:
     return Bins(tuple(asked["bins"]["edges"]))
 

@@ -64,3 +64,8 @@ def share_of(main: Fraction, given: str | None, divisor: int) -> Fraction:
 def bins_of(bins: Mapping[str, Any]) -> int:
     """Return the number of bins, without the one for values outside of all."""
     return len(bins["levels"]) if "levels" in bins else len(bins["edges"]) - 1
+
+
+def cells_by_bin(request: Request, audience: PublicAudience) -> tuple[int, int]:
+    """Return the shape of a table of the bins of each group, and one cell for values outside."""
+    return audience.groups, bins_of(request["bins"]) + 1

@@ -3,15 +3,17 @@
 It needs none of the cryptography of `privacy.two_party`.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import metric_of, reads_rows
+from privacy.plans.kind_plan import KindPlan
 from privacy.plans.part import PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 
 
-def two_party(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums, by hidden group and cell of the metric."""
     layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
     rule = Products(
@@ -24,3 +26,18 @@ def two_party(request: Request, audience: PublicAudience) -> tuple[PlannedTable,
     )
     bounds = Bounds.by((request["hidden_groups"], len(layout.cells)), rule)
     return (PlannedTable("sums", "discrete-laplace", bounds, Fraction(request["epsilon"])),)
+
+
+def _others_in_rows(request: Request) -> bool:
+    """Return whether the metric reads rows; one that is not known is taken to."""
+    metric = request.get("metric")
+    return not isinstance(metric, Mapping) or reads_rows(str(metric.get("name")))
+
+
+PLAN = KindPlan(
+    "two-party",
+    _parts,
+    others_in_rows=_others_in_rows,
+    hides_weights=True,
+    hidden_audiences=True,
+)

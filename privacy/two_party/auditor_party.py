@@ -23,7 +23,7 @@ from privacy.two_party.dleq import prove
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.message_loop import Asking
+from privacy.two_party.message_loop import AskingParty
 from privacy.two_party.message_order import NONCE, WEIGHTS_PART, script
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
@@ -41,7 +41,7 @@ from privacy.two_party.sums import laid_out
 from privacy.two_party.terms import RunTerms
 
 
-class AuditorParty(Asking):
+class AuditorParty(AskingParty):
     """One run, from the first message to the sums. For another run make another party."""
 
     def __init__(

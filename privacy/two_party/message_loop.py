@@ -76,7 +76,7 @@ class Party(ABC):
         """Return the body to send."""
 
 
-class Asking(Party):
+class AskingParty(Party):
     """The party that begins."""
 
     def __init__(self, setting: Setting, terms: bytes, script: tuple[Exchange, ...]) -> None:

@@ -12,13 +12,14 @@ import schemathesis
 from joserfc.jwk import OKPKey
 from pydantic import TypeAdapter, ValidationError
 
+from openapi.kinds.kind_union import KindUnion
 from openapi.resources import ErasureDraft, MandateChangeDraft, MandateStateDraft, RemovalDraft
 from privacy.errors import StatementError
 from tests.statements import Maker, headers
 from tests.system.raw import SIGNED, Raw
 
 WHO = "TEST_WHO_SIGNS"
-FORMS: dict[str, tuple[str, TypeAdapter[Any]]] = {
+FORMS: dict[str, tuple[str, TypeAdapter[Any] | KindUnion[Any]]] = {
     **SIGNED,
     "/v1/regulator/suspensions": ("suspension", TypeAdapter(MandateStateDraft)),
     "/v1/regulator/resumptions": ("resumption", TypeAdapter(MandateStateDraft)),

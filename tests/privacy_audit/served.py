@@ -58,7 +58,7 @@ def _service(folder: Path, platform: Platform) -> Any:
 
 def _counts(deployment: Deployment, auditor: Auditor, audience: NamedAudience) -> list[int]:
     """One run: charged and refunded, charged again, and asked for again and again."""
-    request = auditor.audits.requests.match_count(audience, EPSILON)
+    request = auditor.audits.requests.match_count(audience, epsilon=EPSILON)
     refunded = auditor.audits.submit(request)
     auditor.audits.cancel(refunded.id)
     key = f"{refunded.id}-again"

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import CI, Family
+from api.operations.sensitivity.people import PeopleWorld
 from privacy import waist
 from privacy.tables.bounded_table import Table
 from privacy.tables.price import ADD_REMOVE, Currency, Relation
 from tests.privacy_audit.estimate import Samples
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import CI, Family
 from tests.privacy_audit.sensitivity.kinds import GENERATORS
 from tests.privacy_audit.sensitivity.options import Option
-from tests.privacy_audit.sensitivity.people import World
 from tests.privacy_audit.sensitivity.search import look_at
 
 # A kind and the name of one of its options.
@@ -57,7 +57,7 @@ def option_of(kind: str, name: str) -> Option:
     return found
 
 
-def worst_pair(option: Option, relation: Relation) -> tuple[World, World]:
+def worst_pair(option: Option, relation: Relation) -> tuple[PeopleWorld, PeopleWorld]:
     """Return the two neighbours among the enumerated worlds whose loss is the largest."""
     family = max(option.families(), key=lambda each: look_at(option, each).losses[relation])
     worlds = list(family.worlds())
@@ -66,7 +66,9 @@ def worst_pair(option: Option, relation: Relation) -> tuple[World, World]:
     return max(pairs, key=lambda pair: _loss(option, family, pair, relation))
 
 
-def _loss(option: Option, family: Family, pair: tuple[World, World], relation: Relation) -> float:
+def _loss(
+    option: Option, family: Family, pair: tuple[PeopleWorld, PeopleWorld], relation: Relation
+) -> float:
     one, other = pair
     stacks = [option.tables(world) for world in (one, other)]
     return sum(

@@ -30,6 +30,7 @@ from api.db import (
 from api.web.problem_responses import MEDIA_TYPE
 from auditor_client.transport.session import Connection
 from auditor_client.transport.signed_requests import Statements
+from openapi.kinds.kind_union import KindUnion
 from openapi.problems import PREFIX, TABLE
 from openapi.resources import (
     REQUEST,
@@ -50,7 +51,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 SALT = base64.b64encode(b"sixteen bytes or more of salt").decode()
 Groups = Mapping[str, Sequence[str]]
 # What is signed at these paths, and the form of its body.
-SIGNED: dict[str, tuple[str, TypeAdapter[Any]]] = {
+SIGNED: dict[str, tuple[str, TypeAdapter[Any] | KindUnion[Any]]] = {
     "/v1/audits": ("charge", REQUEST),
     "/v1/studies": ("registration", TypeAdapter(RegistrationDraft)),
     "/v1/regulator/auditors": ("auditor", TypeAdapter(AuditorDraft)),

@@ -2,10 +2,10 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from auditor_client.transport.session import Connection
-from openapi.resources import AuditKind
+from openapi.kinds.registry import BUILT_IN
 from platform_sim import World
 from tests.system.raw import Raw, raw, request_for, usernames
 from tests.world import Deployment
@@ -33,7 +33,7 @@ class Scene:
 
 
 def set_scene(deployment: Deployment, world: World) -> Scene:
-    kinds = list(get_args(AuditKind))
+    kinds = list(BUILT_IN)
     owner = deployment.auditor(epsilon="30", kinds=kinds, exploration_limit="100000")
     me = raw(deployment, owner)
     names = usernames(world, 40)

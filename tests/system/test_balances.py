@@ -50,7 +50,7 @@ def test_balances_come_through_the_waist(
     run(me, body)  # 2 of rho, a fifth of the cap
     frame = as_frame({"audited": names[:40], "spared": names[40:]})
     audience = oversight.audiences.upload(frame, id="username", by="group")
-    found = oversight.audits.balances(audience, bins=[0, 0.1, 0.3, 1], epsilon=1)
+    found = oversight.audits.balance_histogram(audience, bins=[0, 0.1, 0.3, 1], epsilon=1)
     # Eight cells, noise of scale 1: one is off by 20 with probability below 8 exp(-20) < 2e-8.
     expected = {"audited": [0, 40, 0], "spared": [40, 0, 0]}
     for name, counts in expected.items():
@@ -73,7 +73,7 @@ def test_its_own_charge_is_left_out_and_the_next_one_sees_it(
     frame = as_frame({"all": usernames(world, 140)[100:]})
     audience = oversight.audiences.upload(frame, id="username", by="group")
     for expected in ([40, 0, 0], [0, 40, 0], [0, 0, 40]):
-        found = oversight.audits.balances(audience, bins=[0, 0.15, 0.3, 1], epsilon=1)
+        found = oversight.audits.balance_histogram(audience, bins=[0, 0.15, 0.3, 1], epsilon=1)
         # As above; each charge is a fifth of the cap.
         assert all(abs(n - m) < 20 for n, m in zip(found.counts["all"], expected, strict=True))
 
@@ -85,7 +85,7 @@ def test_the_exhausted_are_in_no_bin(capped: Deployment, oversight: Auditor, wor
     for _ in range(5):
         run(me, body)
     audience = oversight.audiences.upload(as_frame({"all": names}), id="username", by="group")
-    found = oversight.audits.balances(audience, bins=2, epsilon=1)
+    found = oversight.audits.balance_histogram(audience, bins=2, epsilon=1)
     # Three cells: off by 20 with probability below 1e-8. The forty would be in the last bin.
     assert all(abs(count) < 20 for count in [*found.counts["all"], found.outside["all"]])
 
@@ -93,7 +93,7 @@ def test_the_exhausted_are_in_no_bin(capped: Deployment, oversight: Auditor, wor
 def test_what_samples_took_is_not_counted(capped: Deployment, oversight: Auditor) -> None:
     sample = oversight.audiences.sample("gender", {"woman": 200})
     for _ in range(2):
-        found = oversight.audits.balances(sample, bins=[0, 0.1, 1], epsilon="0.5")
+        found = oversight.audits.balance_histogram(sample, bins=[0, 0.1, 1], epsilon="0.5")
         # Neither time is the other's charge in what is read. Noise of scale 4 (the size is exact):
         # off by 90 with probability below 1e-9, and other tests audited fewer than 50 of these.
         assert found.counts["woman"][0] > 60
@@ -104,7 +104,7 @@ def test_a_mandate_must_name_the_kind(capped: Deployment, world: World) -> None:
     auditor = capped.auditor()
     sample = auditor.audiences.sample("gender", {"woman": 20})
     with pytest.raises(MandateError, match="balance-histogram"):
-        auditor.audits.balances(sample)
+        auditor.audits.balance_histogram(sample)
     [mandate] = auditor.budget().mandates
     assert mandate.kinds == ["score-histogram"]
 
@@ -112,7 +112,7 @@ def test_a_mandate_must_name_the_kind(capped: Deployment, world: World) -> None:
 @pytest.mark.parametrize("edges", [[0, 2], [-0.1, 1], [0.5], [1, 0], [0, 0.5, 0.5, 1]])
 def test_bins_are_shares_that_increase(oversight: Auditor, edges: list[float]) -> None:
     with pytest.raises(InputError):
-        oversight.audits.balances("audience_" + "0" * 30, bins=edges)
+        oversight.audits.balance_histogram("audience_" + "0" * 30, bins=edges)
 
 
 def test_the_service_checks_the_bins_too(capped: Deployment, oversight: Auditor) -> None:

@@ -66,8 +66,9 @@ def audited(
 
 
 def drawn(world: World, gender: str, seed: int) -> Persons:
-    """Everybody of a gender in random order: first come the audience, then the canaries."""
-    group = np.flatnonzero(world.demographics.having("gender", gender))
+    """A gender's people with an address in random order: first the audience, then canaries."""
+    holders = world.directory.holders("email")
+    group = holders[world.demographics.having("gender", gender)[holders]]
     return np.random.default_rng(seed).permutation(group)
 
 

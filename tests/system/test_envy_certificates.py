@@ -75,10 +75,10 @@ def test_a_platform_is_certified_and_another_is_not(
     exploring: Deployment, auditor: Auditor, tmp_path: Path
 ) -> None:
     audience = auditor.audiences.sample("gender", {"woman": 900, "man": 900}, consented=True)
-    price = auditor.audits.price_envy(audience, **ASKED)
+    price = auditor.audits.quote(auditor.audits.requests.envy_freeness(audience, **ASKED))
     assert price.price.exploration_loss == 20_000
     POLICIES.well = True
-    found = auditor.audits.run_envy(audience, progress=False, **ASKED)
+    found = auditor.audits.envy_freeness(audience, progress=False, **ASKED)
     certificate = found.certificate()
     assert certificate.verdict == "envy-free"
     assert certificate.envious_at_least < 8
@@ -104,7 +104,7 @@ def test_a_platform_is_certified_and_another_is_not(
     assert json.loads(read.stdout)["statement"] == row["statement"]
     assert "Somebody is envious" in out.read_text()
     with pytest.raises(ExplorationExhaustedError) as refused:
-        auditor.audits.run_envy(audience, progress=False, **ASKED)
+        auditor.audits.envy_freeness(audience, progress=False, **ASKED)
     assert (refused.value.asked, refused.value.remaining) == (Decimal(20_000), Decimal(10_000))
 
 
@@ -140,14 +140,14 @@ def test_a_study_explores_within_both_limits_and_pays_once(
 def test_who_did_not_agree_is_not_explored(auditor: Auditor) -> None:
     audience = auditor.audiences.sample("gender", {"woman": 900, "man": 900})
     with pytest.raises(NoConsentError, match="consented=True"):
-        auditor.audits.run_envy(audience, progress=False, **ASKED)
+        auditor.audits.envy_freeness(audience, progress=False, **ASKED)
     assert auditor.budget().mandates[0].spent == 0
 
 
 def test_a_released_audit_cannot_be_stopped(exploring: Deployment, auditor: Auditor) -> None:
     POLICIES.well = True
     audience = auditor.audiences.sample("gender", {"woman": 900, "man": 900}, consented=True)
-    found = auditor.audits.run_envy(
+    found = auditor.audits.envy_freeness(
         audience, steps=500, tolerance="0.3", alpha="0.5", delta="0.1", gamma="0.3", lam="0.3",
         targets=12, epsilon=10, cost_epsilon=0, progress=False,
     )  # fmt: skip

@@ -80,7 +80,7 @@ def test_match_counts_are_near_the_truth(
 ) -> None:
     auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
-    found = auditor.audits.match_count(audience_of(auditor, platform), 2)
+    found = auditor.audits.match_count(audience_of(auditor, platform), epsilon=2)
     assert found.counts.keys() == truth.keys() == {"woman", "man"}
     # Two counts, noise of scale 1/2: one of them is off by 10 with probability 2 exp(-20) < 1e-8.
     assert all(abs(found.counts[name] - truth[name]) < 10 for name in truth)
@@ -98,7 +98,9 @@ def test_running_counts_are_near_the_truth(
 ) -> None:
     auditor = auditor_with(deployment, epsilon_limit="10")
     truth = matched(platform)
-    found = auditor.audits.cdf(upload(auditor), audience_of(auditor, platform), bins=8, epsilon=2)
+    found = auditor.audits.score_cdf(
+        upload(auditor), audience_of(auditor, platform), bins=8, epsilon=2
+    )
     assert found.edges == [step / 8 for step in range(1, 9)]
     # The last is a weighted mean of the noisy root and the sum of nine noisy leaves, of scale 1
     # each: off by 60 with probability below 1e-10 (Chernoff, s = 1/2).
@@ -185,7 +187,7 @@ def test_a_kind_must_be_allowed_by_name(deployment: Deployment, kind: AuditKind)
     contents = [upload(auditor), upload(auditor, title="Nurse")]
     asking = auditor.audits.requests
     requests: dict[str, AuditRequest] = {
-        "score-cdf": asking.cdf(contents[0], audience, bins=4),
+        "score-cdf": asking.score_cdf(contents[0], audience, bins=4),
         "match-count": asking.match_count(audience),
         "most-skewed": asking.most_skewed(contents, audience, bins=4),
     }
@@ -203,8 +205,8 @@ def test_audits_are_priced_together_and_nothing_is_spent(deployment: Deployment)
     batch = auditor.audits.price_all(
         [
             asking.score_histogram(content, audience, bins=4, epsilon=1),
-            asking.match_count(audience, "0.5"),
-            asking.cdf(content, audience, bins=4, epsilon=1),
+            asking.match_count(audience, epsilon="0.5"),
+            asking.score_cdf(content, audience, bins=4, epsilon=1),
         ]
     )
     assert [quote.price.debit for quote in batch.quotes] == [2, 1, 2]
@@ -220,7 +222,7 @@ def test_a_mandate_that_renews_says_so(deployment: Deployment) -> None:
         deployment, epsilon_limit="4", renewal=("rolling", 30), lifetime_limit="6"
     )
     audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
-    auditor.audits.match_count(audience, 1)
+    auditor.audits.match_count(audience, epsilon=1)
     [mandate] = auditor.budget().mandates
     assert mandate.renewal is not None
     assert (mandate.renewal.kind, mandate.renewal.days) == ("rolling", 30)
@@ -236,9 +238,9 @@ def test_what_nobody_could_ever_bear_is_refused_before_it_is_paid(
         auditor = auditor_with(deployment, epsilon_limit="10")
         audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
         with pytest.raises(AboveLifetimeCapError, match=r"\b2\b"):
-            auditor.audits.match_count(audience, "1.01")
+            auditor.audits.match_count(audience, epsilon="1.01")
         assert spent(auditor) == 0
-        assert auditor.audits.match_count(audience, 1).counts.keys() == {"woman", "man"}
+        assert auditor.audits.match_count(audience, epsilon=1).counts.keys() == {"woman", "man"}
 
 
 def test_the_command_runs_every_kind(deployment: Deployment, tmp_path: Path) -> None:

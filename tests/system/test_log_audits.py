@@ -128,7 +128,7 @@ def test_bins_by_quantiles_are_bought_first(service: Deployment, world: World) -
     auditor = auditor_at(service)
     audience = audience_of(auditor, world)
     found = auditor.audits.outcome_test(
-        audience, "jobs", bins="quantiles", quantiles=4, quantile_epsilon=5, epsilon=10
+        audience, "jobs", quantiles=4, quantile_epsilon=5, epsilon=10
     )
     assert sorted(audit.kind for audit in auditor.audits.list()) == ["log-cdf", "outcome-test"]
     assert auditor.budget().mandates[0].spent == 30
@@ -142,7 +142,7 @@ def test_both_audits_are_paid_or_none(service: Deployment, world: World) -> None
     auditor = auditor_at(service, epsilon="3")
     audience = audience_of(auditor, world)
     with refuses(InputError, "not-covered", "0.5 epsilon", "4 epsilon"):
-        auditor.audits.outcome_test(audience, "jobs", bins="quantiles", epsilon=2)
+        auditor.audits.outcome_test(audience, "jobs", quantiles=10, epsilon=2)
     assert auditor.budget().mandates[0].spent == 0
 
 

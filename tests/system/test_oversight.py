@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import httpx2
 import psycopg
@@ -20,7 +20,8 @@ from sqlalchemy import make_url
 from api.db import Store
 from api.platforms.interfaces import Platform
 from auditor_client.local.saved_receipt import verify_release
-from openapi.resources import AuditKind, Progress
+from openapi.kinds.registry import BUILT_IN
+from openapi.resources import Progress
 from platform_sim import World
 from privacy.ledger.entries import instant
 from privacy.ledger.merkle import leaf_hash
@@ -262,7 +263,7 @@ def test_the_catalogue_is_public_and_says_what_is_offered(scene: Scene, platform
     answer = httpx2.get(f"{scene.deployment.url}/v1/catalogue")
     catalogue = answer.json()
     assert platform.scores is not None
-    assert catalogue["kinds"] == list(get_args(AuditKind))
+    assert catalogue["kinds"] == list(BUILT_IN)
     assert catalogue["model_digest"] == platform.scores.model_digest
     assert catalogue["limits"]["epsilon_per_audit"] == "10"
     offers = platform.people.offers()

@@ -56,9 +56,7 @@ def test_bins_that_were_bought_are_not_bought_again(
     audience = auditor.audiences.sample("gender", {"woman": 200, "man": 200})
 
     def run() -> Any:
-        return auditor.audits.outcome_test(
-            audience, "instajob", bins="quantiles", quantiles=3, progress=False
-        )
+        return auditor.audits.outcome_test(audience, "instajob", quantiles=3, progress=False)
 
     gate.lose("POST", "/v1/audits", "after", let=1)
     with pytest.raises(AuditorError):

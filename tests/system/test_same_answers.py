@@ -19,7 +19,7 @@ from auditor_client import Auditor, save_profile
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.cli import app
 from auditor_client.kinds.analysis import read_receipt
-from auditor_client.kinds.forecasts import AudienceFacts
+from auditor_client.kinds.forecasts import ForecastAudience
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import auditor_kind
 from auditor_client.kinds.two_party import metrics
@@ -103,7 +103,7 @@ def two_party(lab: Lab) -> Result[Any]:
     names = usernames(lab.platform.people.world, 200)
     people = weighted(lab.auditor, names, ["a" if at % 2 else "b" for at in range(len(names))])
     metric = metrics.histogram(lab.contents[0], [0.0, 0.5, 1.0])
-    found: Result[Any] = lab.auditor.audits.run_two_party(
+    found: Result[Any] = lab.auditor.audits.two_party(
         metric, people, regulator_key=regulator_jwk(lab.deployment), epsilon=10, progress=False
     )
     return found
@@ -144,7 +144,7 @@ def test_a_request_has_a_price_and_a_forecast_before_it_is_paid(lab: Lab, kind: 
     quote = lab.auditor.audits.quote(request)
     errors = auditor_kind(kind).errors(request, quote.price)
     assert [error.part for error in errors] == [part.name for part in quote.price.parts]
-    facts = AudienceFacts.of(lab.people.wire, lab.people.names)
+    facts = ForecastAudience.of(lab.people.wire, lab.people.names)
     told = auditor_kind(kind).forecast(request, facts, catalogue)
     assert told.sentence.endswith(".")
     assert told.answers or told.enough

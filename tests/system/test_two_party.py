@@ -78,7 +78,7 @@ def job(auditor: Auditor) -> Content:
 def run(
     service: Deployment, auditor: Auditor, people: WeightedAudience, epsilon: int = 10
 ) -> TwoPartyResult:
-    return auditor.audits.run_two_party(
+    return auditor.audits.two_party(
         metrics.histogram(job(auditor), EDGES),
         people,
         regulator_key=regulator_jwk(service),
@@ -141,7 +141,7 @@ def test_a_mandate_must_name_the_kind_and_the_key_must_be_the_regulators(
     auditor = auditor_at(service)
     foreign = {"kty": "OKP", "crv": "Ed25519", "x": 43 * "A"}
     with refuses(TrustError, "another-key"):
-        auditor.audits.run_two_party(
+        auditor.audits.two_party(
             metrics.histogram(job(auditor), EDGES),
             one(auditor, biased_world, stranger=False),
             regulator_key=foreign,
@@ -343,7 +343,7 @@ def test_lists_in_which_people_meet_are_measured_for_either_side(
             "pymk-viewers", "score", "outcome", (0, 1), [0.3], 0.3, per_viewer=40, per_candidate=40
         ),
     ):
-        found = auditor.audits.run_two_party(
+        found = auditor.audits.two_party(
             metric, people, regulator_key=regulator_jwk(service), epsilon=10, progress=False
         )
         asked = auditor.audits.requests.two_party(metric, people, epsilon=10)
@@ -365,12 +365,12 @@ def metric_reach(found: TwoPartyResult) -> int:
 
 
 def test_groups_of_few_people_are_refused_before_they_are_paid(
-    service: Deployment, biased_world: SimulatedPlatform
+    service: Deployment, biased_world: World
 ) -> None:
     auditor = auditor_at(service)
     before = auditor.budget().mandates[0].remaining
     with refuses(InputError, "few-people", 10):
-        auditor.audits.run_two_party(
+        auditor.audits.two_party(
             metrics.histogram(job(auditor), EDGES),
             one(auditor, biased_world, stranger=False),
             regulator_key=regulator_jwk(service),

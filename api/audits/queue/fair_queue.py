@@ -36,7 +36,7 @@ from api.kernel.clock import now
 from api.kernel.errors import QueueFullError
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
-from api.kinds.two_party import KIND as EXCHANGED
+from api.kinds.two_party import NAME as EXCHANGED
 from privacy.tables.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.

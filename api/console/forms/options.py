@@ -1,8 +1,6 @@
 """Options of a researcher's forms: their own uploads, their mandates, and the catalogue."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlmodel import Session
 
@@ -12,13 +10,12 @@ from api.catalogue.queries import get_catalogue
 from api.console.security.current_user import PageRequest
 from api.contents.queries import list_contents
 from api.mandates.queries import get_budget
+from openapi.kinds.parameters import RequestParameter
+from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Audience, Audit, Catalogue, Content, LogOffer, Mandate
 
 # Number of uploads and audits offered, newest first.
 _NEWEST = 100
-OF_LOGS = ("outcome-test", "log-cdf", "bias-size", "reo")
-# Its keys and its sums must stay with the researcher: a page of the platform's cannot hold them.
-ELSEWHERE = ("two-party",)
 
 Options = dict[str, str]
 
@@ -34,24 +31,37 @@ class Choices:
     tests: list[Audit]
     log: LogOffer | None
 
-    @cached_property
-    def named(self) -> Mapping[str, Callable[[], Options]]:
-        """The options of a field, by its name; fields that are not here are written."""
-        return {
-            "content_id": self._contents,
-            "contents": self._contents,
-            "audience_id": lambda: {each.id: _people(each) for each in self.audiences},
-            "mandate_id": self._mandates,
-            "test": lambda: {each.id: f"{each.id[-8:]}, {_day(each)}" for each in self.tests},
-            "score": self._numbers,
-            "outcome": self._numbers,
-            "column": self._numbers,
-            "query": lambda: self._numbers() | dict.fromkeys(self.words, ""),
-            "creators": lambda: dict.fromkeys(self._traffic("creators"), ""),
-            "signals": lambda: dict.fromkeys(self._traffic("signals"), ""),
-            "strategies": lambda: dict.fromkeys(self.strategies, ""),
-            "days": lambda: dict.fromkeys(self.days, ""),
+    def options_of(self, each: RequestParameter) -> Options:
+        """Return what can be chosen for a parameter; nothing where it is written."""
+        match each.role:
+            case "content" | "contents":
+                return {content.id: content.title for content in self.contents}
+            case "audience":
+                return {audience.id: _people(audience) for audience in self.audiences}
+            case "mandate":
+                return self._mandates()
+            case "audit":
+                tests = [test for test in self.tests if test.kind == each.of]
+                return {test.id: f"{test.id[-8:]}, {_day(test)}" for test in tests}
+            case "column" | "words":
+                return dict.fromkeys(self._among(each.among), "")
+        return {}
+
+    def _among(self, among: str | None) -> list[str]:
+        """Return columns or words of the log among which a parameter is chosen."""
+        if self.log is None:
+            return []
+        numbers = [column.name for column in self.log.numbers]
+        traffic = self.log.traffic
+        known: dict[str, list[str]] = {
+            "numbers": numbers,
+            "columns": [*numbers, *self.words],
+            "creators": traffic.creators if traffic else [],
+            "signals": traffic.signals if traffic else [],
+            "strategies": self.strategies,
+            "days": self.days,
         }
+        return known.get(among or "", [])
 
     @property
     def words(self) -> dict[str, list[str]]:
@@ -70,26 +80,9 @@ class Choices:
         traffic = self.log.traffic if self.log else None
         return self.words.get(traffic.day or "", []) if traffic else []
 
-    def span(self, column: str | None) -> tuple[float, float]:
-        """The public range of a column of the log, or of the platform's scores."""
-        for found in self.log.numbers if self.log else ():
-            if found.name == column:
-                return found.low, found.high
-        return self.catalogue.score_range.low, self.catalogue.score_range.high
-
-    def _contents(self) -> Options:
-        return {each.id: each.title for each in self.contents}
-
     def _mandates(self) -> Options:
         chosen = {each.id: f"{each.purpose[:60]} ({each.currency})" for each in self.mandates}
         return {"": "the one in force that ends first", **chosen}
-
-    def _numbers(self) -> Options:
-        return dict.fromkeys((column.name for column in self.log.numbers), "") if self.log else {}
-
-    def _traffic(self, name: str) -> list[str]:
-        found: list[str] = getattr(self.log.traffic, name) if self.log and self.log.traffic else []
-        return found
 
 
 def load_choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
@@ -106,17 +99,23 @@ def load_choices(visit: PageRequest, session: Session, kind: str, log: str | Non
         list_contents(session, caller, limit=_NEWEST).items,
         [each for each in people if each.state == "sealed"],
         [each for each in mandates if each.state == "active"],
-        [each for each in done if each.kind == "outcome-test" and each.state == "released"],
+        [each for each in done if each.state == "released"],
         next((each for each in logs if log in (None, each.name)), None),
     )
 
 
 def suitable(catalogue: Catalogue, kind: str) -> list[LogOffer]:
     """The logs that a kind can be asked of."""
-    if kind == "reo":
+    reads = CONTRACTS[kind].reads
+    if reads == "traffic":
         return [log for log in catalogue.logs if log.traffic and log.traffic.random]
     # A log of recommendations has signals, which are neither scores nor outcomes.
-    return [log for log in catalogue.logs if log.traffic is None] if kind in OF_LOGS else []
+    return [log for log in catalogue.logs if log.traffic is None] if reads == "logs" else []
+
+
+def elsewhere(kind: str) -> bool:
+    """Whether keys and sums of a kind stay with the researcher: no page may hold them."""
+    return CONTRACTS[kind].reads == "hidden groups"
 
 
 def _people(audience: Audience) -> str:

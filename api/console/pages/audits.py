@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
-from api.console.forms.options import ELSEWHERE, Choices, load_choices, suitable
+from api.console.forms.options import Choices, elsewhere, load_choices, suitable
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
@@ -23,7 +23,8 @@ from api.console.security.current_user import AuditorVisit, FormDep, PageRequest
 from api.kernel.errors import ApiError, InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
-from openapi.kinds.registry import CONTRACTS
+from openapi.kinds.parameters import parameters_of
+from openapi.kinds.registry import CONTRACTS, DEFAULT
 from openapi.kinds.unions import AnyRequest
 from openapi.problems import TABLE
 from openapi.resources import REQUEST, AuditKind, Quote
@@ -58,7 +59,7 @@ def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = Non
 def prepare_audit(
     visit: AuditorVisit,
     session: ReadDep,
-    kind: Annotated[AuditKind, Query()] = "score-histogram",
+    kind: Annotated[AuditKind, Query()] = DEFAULT,
     log: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
     """Choose; then see the price. Nothing is spent."""
@@ -73,8 +74,9 @@ def prepare_audit(
         note=_note(offer, kind),
         offer=offer,
         logs=[each.name for each in suitable(offer.catalogue, kind)],
-        elsewhere=kind in ELSEWHERE,
-        fields=[] if kind in ELSEWHERE else form_of(kind, offer, given),
+        elsewhere=elsewhere(kind),
+        fields=[] if elsewhere(kind) else form_of(kind, offer, given),
+        first_kind=_first_kind(kind, offer),
         allowed=any(kind in mandate.kinds for mandate in offer.mandates),
         bins=next(iter(given.get("bins", ())), "").strip(),
         asked=asked.model_dump(mode="json") if asked else None,
@@ -195,10 +197,10 @@ def _priced(
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
     """The request of a filled form and its price, or what is wrong with it."""
-    if not given or kind in ELSEWHERE:
+    if not given or elsewhere(kind):
         return None, None, None
     try:
-        asked = request_of(kind, offer, given, lambda test: _corrected(visit, session, test))
+        asked = request_of(kind, offer, given, lambda audit: _released(visit, session, audit))
         parts = visit.console.parts
         quote = quotes.quote(session, visit.caller, asked, parts.platform, parts.settings)
     except ApiError as error:
@@ -206,11 +208,21 @@ def _priced(
     return asked, quote, None
 
 
-def _corrected(visit: PageRequest, session: Session, test: str) -> dict[str, Any]:
-    """The bins and corrections that an outcome test of the caller's asks for."""
-    from api.console.results.page_data import load_corrections
+def _first_kind(kind: AuditKind, offer: Choices) -> str | None:
+    """Return the kind of which an audit must be released before; None if there is one."""
+    lacking = (
+        each.of
+        for each in parameters_of(CONTRACTS[kind].request)
+        if each.role == "audit" and not offer.options_of(each)
+    )
+    return next(lacking, None)
 
-    return load_corrections(visit, session, queries.get_audit(session, visit.caller, test))
+
+def _released(visit: PageRequest, session: Session, audit_id: str) -> Any:
+    """Return a released audit of the caller's, which another one follows from."""
+    from api.console.results.page_data import result_of
+
+    return result_of(visit, session, queries.get_audit(session, visit.caller, audit_id))
 
 
 def _note(offer: Choices, kind: AuditKind) -> KindNote | None:

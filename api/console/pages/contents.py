@@ -9,6 +9,7 @@ from api.contents import queries, service
 from api.kernel.errors import InvalidRequestError
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
+from openapi.complaints import what_is_wrong
 from openapi.resources import ContentDraft
 from openapi.resources.contents import CONTENT_KINDS
 
@@ -42,4 +43,4 @@ def draft_of(form: dict[str, str]) -> ContentDraft:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
-        raise InvalidRequestError(f"{where}: {first['msg']}; nothing was kept") from error
+        raise InvalidRequestError(f"{where}: {what_is_wrong(first)}; nothing was kept") from error

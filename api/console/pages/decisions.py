@@ -19,6 +19,7 @@ from api.web.dependencies import ReadDep
 from openapi.resources import Application, DecisionDraft, MandateLimits, MediationDraft, Personal
 from openapi.resources.vetting import MediationOutcome
 from privacy.ledger.statements import state_request
+from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
 
 router = pages()
@@ -177,9 +178,14 @@ def _granted(application: Application, limits: MandateLimits) -> Words:
         ]
     if limits.exploration_limit:
         rows += [("People may lose", f"{limits.exploration_limit} units of reward in all")]
-    if "two-party" in limits.kinds:
+    if _hides_weights(limits):
         rows += [("Two-party runs to open", f"{limits.opened_share:.0%}")]
     return tuple(rows)
+
+
+def _hides_weights(limits: MandateLimits) -> bool:
+    """Return whether the mandate allows a kind of which a regulator opens runs."""
+    return any(name in PLANS and PLANS[name].hides_weights for name in limits.kinds)
 
 
 def _amount(limits: MandateLimits) -> tuple[Decimal | None, str]:
@@ -195,7 +201,7 @@ def _options(limits: MandateLimits) -> list[str]:
         options += ["--lifetime", str(limits.lifetime_limit)]
     if limits.exploration_limit:
         options += ["--exploration", str(limits.exploration_limit)]
-    if "two-party" in limits.kinds:
+    if _hides_weights(limits):
         options += ["--opened-share", str(limits.opened_share)]
     options += [word for kind in limits.kinds for word in ("--kind", kind)]
     return options + [

@@ -1,4 +1,4 @@
-"""The result of a released audit, analysed by the SDK from the API's answer to its owner.
+"""What a released audit says, read by the SDK's own analysis from what the API gives its owner.
 
 Names of groups are not known here: labels stand for them, and the browser that uploaded the
 audience puts the names in.
@@ -18,10 +18,8 @@ from api.audits import queries as audits
 from api.console.results.readings import Reading, read
 from api.console.security.current_user import PageRequest
 from api.contents import queries as contents
-from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
+from api.kernel.errors import NotFoundError, NotSignedError
 from api.mandates.queries import get_budget
-from auditor_client.kinds.bias_size.result import Corrections
-from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.presentation import Tolerance
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import auditor_kind
@@ -39,7 +37,7 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class ResultPage:
-    """The content of a released audit's page; `files` are the downloads that its kind offers."""
+    """What a page shows of a released audit; `files` are those that can be had of its kind."""
 
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
@@ -81,17 +79,9 @@ def build_report(
     return render(_result(visit, session, audit), alpha=alpha, delta=delta)
 
 
-def load_corrections(visit: PageRequest, session: Session, audit: Audit) -> dict[str, Any]:
-    """Return the corrections of scores by an outcome test, with which the size of its bias is
-    audited.
-    """
-    result = _result(visit, session, audit)
-    if not isinstance(result, OutcomeTestResult):
-        raise InvalidRequestError("an outcome test says how to correct. Nothing was spent.")
-    found = Corrections.of(result.moments)
-    corrections = [{"label": label, "add": list(each)} for label, each in found.add.items()]
-    bins = {"edges": list(found.edges)}
-    return {"bins": bins, "corrections": corrections, "slopes": list(found.slopes)}
+def result_of(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
+    """Return a released audit as the SDK holds it, for another audit that follows from it."""
+    return _result(visit, session, audit)
 
 
 def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
@@ -150,7 +140,7 @@ def _proof(visit: PageRequest, session: Session, audit: Audit) -> InclusionProof
 
 
 def _buys(result: Result[Any]) -> int | None:
-    """Return the number of further audits at this price that the mandate can pay for."""
+    """How many more audits at this price the mandate pays for."""
     mandate, debit = result.mandate, result.release.price.debit
     return int(mandate.remaining // debit) if mandate and debit else None
 

@@ -7,7 +7,7 @@ reader's browser puts those in.
 from dataclasses import dataclass
 from typing import Any
 
-from auditor_client.kinds.presentation import Summary, Table
+from auditor_client.kinds.presentation import PresentedTable, Summary
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.report_page import heading
 
@@ -20,7 +20,7 @@ class Reading:
     words: tuple[str, ...]
     verdict: str
     pictures: tuple[tuple[dict[str, Any], str], ...]
-    table: Table | None
+    table: PresentedTable | None
     question: str
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from api.console.security.current_user import PageRequest
 from api.kernel.errors import InvalidRequestError
+from openapi.complaints import what_is_wrong
 
 Draft = TypeVar("Draft", bound=BaseModel)
 # What it says, a line each; instants are shown in the reader's zone.
@@ -65,4 +66,4 @@ def _told(error: ValidationError) -> InvalidRequestError:
     first = error.errors()[0]
     steps = [str(step) for step in first["loc"] if step != "text"]
     where = f"{'.'.join(steps)}: " if steps else ""
-    return InvalidRequestError(f"{where}{first['msg']}. Nothing was done.")
+    return InvalidRequestError(f"{where}{what_is_wrong(first)}. Nothing was done.")

@@ -27,8 +27,9 @@ from api.kernel.errors import UnsupportedAuditError
 from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import balance_histogram as contract
 from openapi.resources import BalanceHistogramRequest, Edges, GroupBalances
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
@@ -99,3 +100,6 @@ class BalanceHistogram:
 
     def model_digest(self, request: BalanceHistogramRequest, platform: Platform) -> str | None:
         return None
+
+
+KIND = PlatformKind(contract.KIND, BalanceHistogram())

@@ -55,11 +55,12 @@ from api.kinds.building_blocks.log_rows import (
     new_secret,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
 from api.platforms.row_sampling import runs_of
+from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
@@ -243,3 +244,6 @@ def _places(
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place
+
+
+KIND = PlatformKind(contract.KIND, BiasSize())

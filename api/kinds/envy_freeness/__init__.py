@@ -29,10 +29,11 @@ from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, TermsError,
 from api.kinds.envy_freeness.algorithms.criteria import arms_needed
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots, spare_arms
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Persons, Platform, Policies
+from openapi.kinds import envy_freeness as contract
 from openapi.resources import EnvyFreenessRequest
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
@@ -257,3 +258,6 @@ def _needed(request: EnvyFreenessRequest) -> tuple[int, int]:
 
 def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
     return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)
+
+
+KIND = PlatformKind(contract.KIND, EnvyFreeness())

@@ -20,8 +20,9 @@ from api.kinds.building_blocks.log_rows import (
     tabulate_rows,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import log_cdf as contract
 from openapi.resources import LogCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
@@ -79,3 +80,6 @@ class LogCdf:
 
     def model_digest(self, request: LogCdfRequest, platform: Platform) -> str | None:
         return log_checks.log_of(request, platform).model_digest
+
+
+KIND = PlatformKind(contract.KIND, LogCdf())

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import match_count as contract
 from openapi.resources import GroupCount, MatchCountRequest
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
@@ -64,3 +65,6 @@ class MatchCount:
 
     def model_digest(self, request: MatchCountRequest, platform: Platform) -> str | None:
         return None
+
+
+KIND = PlatformKind(contract.KIND, MatchCount())

@@ -19,8 +19,9 @@ import numpy as np
 from api.kernel.errors import UnsupportedAuditError
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import most_skewed as contract
 from openapi.resources import MostSkewedRequest
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership
@@ -85,3 +86,6 @@ class MostSkewed:
 
     def model_digest(self, request: MostSkewedRequest, platform: Platform) -> str | None:
         return score_bins.scores_of(platform).model_digest
+
+
+KIND = PlatformKind(contract.KIND, MostSkewed())

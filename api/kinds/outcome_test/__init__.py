@@ -38,10 +38,11 @@ from api.kinds.building_blocks.log_rows import (
     tabulate_rows,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import outcome_test as contract
 from openapi.resources import GroupMoments, MomentUnits, OutcomeTestRequest
-from privacy.plans.logs import MOMENT_UNITS
+from privacy.plans.outcome_test import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
@@ -171,3 +172,6 @@ def _sum(
         return unit * np.bincount(cell, minlength=count).astype(np.int64)
     units = unit * values
     return np.bincount(cell, np.rint(units, out=units), count).astype(np.int64)
+
+
+KIND = PlatformKind(contract.KIND, OutcomeTest())

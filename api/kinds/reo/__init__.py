@@ -33,8 +33,9 @@ from api.kinds.building_blocks.log_rows import (
     tabulate_rows,
 )
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Log, Platform, Traffic
+from openapi.kinds import reo as contract
 from openapi.resources import GroupTraffics, ReoRequest, TrafficCounts
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
@@ -212,3 +213,6 @@ def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
     return UnsupportedAuditError(
         f"{why}: see `logs` in the catalogue. Nothing was charged.", case=case
     )
+
+
+KIND = PlatformKind(contract.KIND, Reo())

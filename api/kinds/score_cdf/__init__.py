@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import score_cdf as contract
 from openapi.resources import ScoreCdfRequest
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
@@ -70,3 +71,6 @@ class ScoreCdf:
 
     def model_digest(self, request: ScoreCdfRequest, platform: Platform) -> str | None:
         return score_bins.scores_of(platform).model_digest
+
+
+KIND = PlatformKind(contract.KIND, ScoreCdf())

@@ -14,8 +14,9 @@ from typing import Any
 
 from api.kinds.building_blocks import score_bins
 from api.kinds.context import AuditContext
-from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, plan_release
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Platform
+from openapi.kinds import score_histogram as contract
 from openapi.resources import GroupHistogram, GroupSize, ScoreHistogramRequest
 from privacy.tables.bounded_table import Cells, Table
 from privacy.tables.membership import Membership
@@ -93,3 +94,6 @@ def _size(group: int, audience: AudienceFacts, noisy: Cells | None) -> GroupSize
     if noisy is not None:
         return GroupSize(kind="noisy", value=int(noisy[group]))
     return GroupSize(kind="bins")
+
+
+KIND = PlatformKind(contract.KIND, ScoreHistogram())

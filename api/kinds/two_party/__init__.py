@@ -23,8 +23,9 @@ from api.kinds.building_blocks import log_checks, ranked_lists, score_bins
 from api.kinds.building_blocks.log_rows import SelectedRows, Selection, draw_rows, new_secret
 from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
 from api.kinds.context import AuditContext
-from api.kinds.protocol import AudienceFacts, Source, plan_release
+from api.kinds.protocol import AudienceFacts, PlatformKind, Source, plan_release
 from api.platforms.interfaces import Persons, Platform
+from openapi.kinds import two_party as contract
 from openapi.resources import (
     RankedRows,
     SoftAuc,
@@ -42,7 +43,7 @@ from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
 from privacy.waist import ReleasePlan
 
-KIND = "two-party"
+NAME = contract.KIND.name
 SUMS = "sums"
 # A value of a person: as it is made, together with all others, and as it is sent.
 VALUE_BYTES = 32
@@ -247,3 +248,6 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
 
 def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
     return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)
+
+
+KIND = PlatformKind(contract.KIND, TwoParty())

@@ -3,10 +3,10 @@
 from auditor_client.charts.count_charts import binned_chart
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
 from auditor_client.kinds.balance_histogram.summary import bin_names
-from auditor_client.kinds.presentation import Figure, Judgement
+from auditor_client.kinds.presentation import Judgement, PresentedChart
 
 
-def illustrate(audit: BalanceHistogramResult, _: Judgement) -> tuple[Figure, ...]:
+def illustrate(audit: BalanceHistogramResult, _: Judgement) -> tuple[PresentedChart, ...]:
     """Return the people of each group by share of the cap."""
     cells = [
         {"group": group, "bin": name, "count": count}
@@ -15,4 +15,4 @@ def illustrate(audit: BalanceHistogramResult, _: Judgement) -> tuple[Figure, ...
     ]
     words = "People by share of the lifetime cap that they have spent, with limits of 95 %."
     chart = binned_chart(cells, audit.error_95, "share of the lifetime cap", words)
-    return (Figure(chart, words),)
+    return (PresentedChart(chart, words),)

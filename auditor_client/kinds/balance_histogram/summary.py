@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.reporting.rounding import error, listed
 
 
@@ -22,7 +22,7 @@ def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
     return Summary(
         f"About {fullest} of their lifetime cap ({error(audit.error_95)} each, 95 % confidence).",
         details=(audit.words,),
-        table=Table(
+        table=PresentedTable(
             "People by the share of their lifetime cap that they have spent, noise included.",
             ("Share of the cap", *audit.counts),
             tuple(rows),

@@ -1,6 +1,7 @@
 """Sizes of bias."""
 
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.bias_size.request import ASKING
 from auditor_client.kinds.bias_size.result import BiasSizeResult
 from openapi.kinds import bias_size as contract
 
@@ -11,4 +12,5 @@ KIND = AuditorKind(
     measurer=OnFirstUse(f"{__name__}.units", "measure"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=ASKING,
 )

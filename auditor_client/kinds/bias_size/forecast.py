@@ -5,14 +5,14 @@ from typing import Any
 
 from auditor_client.kinds.bias_size.units import ROW
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import percent
 
 _TOO_WIDE = 1.0
 _GOOD = 0.2
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the error of each number of opportunities, and of its change."""
     off = planned_parts(request, audience)["sums"].error_95 / ROW
     name, people = audience.smallest

@@ -3,7 +3,7 @@
 from typing import Any
 
 from auditor_client.kinds.stated_errors import PartUnit
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 
 # Units of one row.
 ROW = BIAS_UNIT

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import error, number, percent
 
 # A count answers if its error is at most this share of the smallest group.
@@ -12,7 +12,7 @@ _TOO_MUCH = 0.5
 _GOOD = 0.1
 
 
-def counts_forecast(request: Any, audience: AudienceFacts, part: str, what: str) -> Forecast:
+def counts_forecast(request: Any, audience: ForecastAudience, part: str, what: str) -> Forecast:
     """Return the error of each count, in people and as a share of the smallest group."""
     off = math.ceil(planned_parts(request, audience)[part].error_95)
     name, people = audience.smallest

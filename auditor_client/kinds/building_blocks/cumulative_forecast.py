@@ -5,7 +5,7 @@ from typing import Any
 
 from auditor_client.kinds.building_blocks.count_forecast import enough_epsilon
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import percent
 
 # A distribution that is known to half of everybody says nothing.
@@ -14,7 +14,7 @@ _GOOD = 0.1
 
 
 def running_forecast(
-    request: Any, audience: AudienceFacts, *, unit: str, rows: int = 1, sampled: bool = True
+    request: Any, audience: ForecastAudience, *, unit: str, rows: int = 1, sampled: bool = True
 ) -> Forecast:
     """Return how closely the share at or below each edge will be known.
 

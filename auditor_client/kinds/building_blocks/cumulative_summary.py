@@ -1,14 +1,14 @@
 """Table and confidence limits of running counts, as scores and logged numbers have them."""
 
 from auditor_client.kinds.log_cdf.result import LogCdfResult
-from auditor_client.kinds.presentation import Table
+from auditor_client.kinds.presentation import PresentedTable
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 
 # A table for people has at most this many rows; `frame()` has all of them.
 MOST_ROWS = 20
 
 
-def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> Table:
+def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> PresentedTable:
     """Return running counts up to some of the edges, and the last count of all."""
     edges = audit.edges
     step = -(-len(edges) // MOST_ROWS)
@@ -20,4 +20,4 @@ def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> Table:
     ]
     skipped = f" Every {step}th edge is shown." if step > 1 else ""
     caption = f"Running counts, noise included.{skipped}"
-    return Table(caption, (head, *audit.cumulative), tuple(rows))
+    return PresentedTable(caption, (head, *audit.cumulative), tuple(rows))

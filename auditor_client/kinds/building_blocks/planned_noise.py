@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from auditor_client.kinds.forecasts import AudienceFacts
+from auditor_client.kinds.forecasts import ForecastAudience
 from privacy.plans import PLANS, PlannedTable, PublicAudience
 from privacy.tables.mechanisms import GAUSSIAN, NOISY_MAX, TREE, exact_scale
 from privacy.tables.tree_shape import best_branching, nodes_of_prefix
@@ -43,7 +43,7 @@ class PlannedPart:
         return max(math.ceil(-self.scale * math.log(0.05 * (1 + q) / 2) - 1), 0)
 
 
-def planned_parts(request: Any, audience: AudienceFacts) -> dict[str, PlannedPart]:
+def planned_parts(request: Any, audience: ForecastAudience) -> dict[str, PlannedPart]:
     """Return the parts that a request comes to, by name."""
     public = PublicAudience(
         groups=len(audience.people),

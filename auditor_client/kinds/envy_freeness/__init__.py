@@ -1,6 +1,7 @@
 """Envy-freeness audits."""
 
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.envy_freeness.request import ASKING
 from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
 from openapi.kinds import envy_freeness as contract
 
@@ -11,4 +12,5 @@ KIND = AuditorKind(
     measurer=OnFirstUse(f"{__name__}.units", "measure"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=ASKING,
 )

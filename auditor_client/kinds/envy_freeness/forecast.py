@@ -4,7 +4,7 @@ from typing import Any
 
 from auditor_client.envy.designs import CertificateGoal, EnvyDesign, design
 from auditor_client.errors import InputError
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import percent
 
 # Share of an audience that is expected to match, to consent and to be within the cap.
@@ -13,7 +13,7 @@ EXPECTED_SHARE = 0.9
 LEAST_POWER = 0.5
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the power of the certificate with the people who are expected to take part."""
     people = int(EXPECTED_SHARE * sum(audience.people.values()))
     goal = CertificateGoal(

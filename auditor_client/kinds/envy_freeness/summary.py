@@ -2,7 +2,7 @@
 
 from auditor_client.envy import EnvyCertificate
 from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
-from auditor_client.kinds.presentation import Judgement, Summary, Table, Verdict
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
 from auditor_client.reporting.rounding import error, number
 
 # The verdicts of other kinds, which this kind's certificate stands for.
@@ -28,7 +28,7 @@ def summarise(audit: EnvyFreenessResult, _: Judgement) -> Summary:
             f" {_taking_part(made.arms_per_person)}",
             _kept(audit),
         ),
-        table=Table(
+        table=PresentedTable(
             "Counts and averages, noise included; each error holds alone with 95 % confidence.",
             ("Measured", "Number", "Error"),
             tuple(_measured(audit, found)),

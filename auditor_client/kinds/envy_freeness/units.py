@@ -3,7 +3,7 @@
 from typing import Any
 
 from auditor_client.kinds.stated_errors import PartUnit
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 
 _UNITS = {
     "counts": PartUnit("people"),

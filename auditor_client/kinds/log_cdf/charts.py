@@ -2,10 +2,10 @@
 
 from auditor_client.kinds.building_blocks.cumulative_charts import running_chart
 from auditor_client.kinds.log_cdf.result import LogCdfResult
-from auditor_client.kinds.presentation import Figure, Judgement
+from auditor_client.kinds.presentation import Judgement, PresentedChart
 
 
-def illustrate(audit: LogCdfResult, _: Judgement) -> tuple[Figure, ...]:
+def illustrate(audit: LogCdfResult, _: Judgement) -> tuple[PresentedChart, ...]:
     """Return the running counts of each group."""
     column = audit.release.column
-    return (Figure(running_chart(audit, column, "rows"), f"Rows up to each {column}."),)
+    return (PresentedChart(running_chart(audit, column, "rows"), f"Rows up to each {column}."),)

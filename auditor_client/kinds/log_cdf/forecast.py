@@ -3,10 +3,10 @@
 from typing import Any
 
 from auditor_client.kinds.building_blocks.cumulative_forecast import running_forecast
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return how closely the distribution of the rows will be known, if everybody has rows."""
     rows = request.rows_per_person
     return running_forecast(request, audience, unit="rows", rows=rows, sampled=False)

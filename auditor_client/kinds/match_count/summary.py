@@ -1,7 +1,7 @@
 """Answer of a match count: the people found of each group, and the error of each number."""
 
 from auditor_client.kinds.match_count.result import MatchCountResult
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.reporting.rounding import error, listed
 
 
@@ -15,7 +15,7 @@ def summarise(audit: MatchCountResult, _: Judgement) -> Summary:
             "Noise may take a number below 0, or above the number that was uploaded.",
             "Whether any one identifier was found stays private.",
         ),
-        table=Table(
+        table=PresentedTable(
             "People found; each number alone lies between its limits with 95 % confidence.",
             ("Group", "Found", "Low", "High"),
             tuple(

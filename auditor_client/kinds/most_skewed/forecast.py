@@ -5,14 +5,14 @@ from typing import Any
 
 from auditor_client.kinds.building_blocks.count_forecast import enough_epsilon
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import number, percent
 
 _TOO_MUCH = 0.5
 _GOOD = 0.1
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return by how much a content may be more skewed than the one that is chosen."""
     off = math.ceil(planned_parts(request, audience)["skew"].error_95)
     name, people = audience.smallest

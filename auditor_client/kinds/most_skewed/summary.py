@@ -1,7 +1,7 @@
 """Answer of a choice among contents: the one whose scores differ most between two groups."""
 
 from auditor_client.kinds.most_skewed.result import MostSkewedResult
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 
 
 def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
@@ -15,7 +15,7 @@ def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
             f"It was chosen among {len(names)} contents at the price of one audit.",
             "How large the skew is does not come out; a score histogram of this content tells.",
         ),
-        table=Table(
+        table=PresentedTable(
             "Contents that were compared; the noisy choice says nothing about their order.",
             ("Content", "Chosen"),
             tuple(

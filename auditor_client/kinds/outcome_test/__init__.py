@@ -1,6 +1,7 @@
 """Outcome tests."""
 
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
+from auditor_client.kinds.outcome_test.request import ASKING
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.presentation import Tolerance
 from openapi.kinds import outcome_test as contract
@@ -13,4 +14,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     tolerance=Tolerance(0.0, "Tolerated difference of outcomes"),
+    asking=ASKING,
 )

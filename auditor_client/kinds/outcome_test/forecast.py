@@ -5,7 +5,7 @@ from typing import Any
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.outcome.planning import REACH, OutcomeTestPlan, power_of, sample_size
 from auditor_client.reporting.rounding import percent
 
@@ -16,7 +16,7 @@ LARGE = 0.2
 _EFFECTS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the least difference in a bin that is found with power 80 %."""
     groups, bins = len(audience.people), len(request.bins.edges) - 1
     if groups < 2:

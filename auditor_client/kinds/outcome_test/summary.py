@@ -1,7 +1,7 @@
 """Answer of an outcome test: whether equally scored people turn out equally well."""
 
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.outcome.outcome_test import Tested
 from auditor_client.reporting.rounding import lower, number, upper
 
@@ -25,7 +25,7 @@ def summarise(audit: OutcomeTestResult, judged: Judgement) -> Summary:
     )
 
 
-def _table(tested: Tested) -> Table:
+def _table(tested: Tested) -> PresentedTable:
     rows = tuple(
         (
             f"{row['low_score']:.3g} to {row['high_score']:.3g}",
@@ -38,6 +38,6 @@ def _table(tested: Tested) -> Table:
         for row in tested.frame().to_pylist()
     )
     heads = ("Scores", "Group", "Relative to", "Difference", "Low", "High")
-    return Table(
+    return PresentedTable(
         "Differences of outcomes at equal scores; limits hold for each alone.", heads, rows
     )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from auditor_client.kinds.stated_errors import PartUnit
-from privacy.plans.logs import MOMENT_UNITS
+from privacy.plans.outcome_test import MOMENT_UNITS
 
 # Units of one row.
 ROW = MOMENT_UNITS["count"]

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reo.penalty_estimate import ENOUGH
 from auditor_client.reo.planning import TrafficRows, error_at
 from auditor_client.reo.ratio_lines import four_fifths
@@ -16,11 +16,11 @@ from auditor_client.stats.noise_distributions import Laplace
 from auditor_client.stats.noise_sums import summed
 
 RANDOM = 0.1
-POSITIVE = 0.3
+POSITIVE = 0.2
 _MOST_TIMES = 10_000
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return whether random traffic will have enough positives, and the error of the penalty."""
     people = sum(audience.people.values())
     rows, groups = people * request.rows_per_person, len(request.groups)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from auditor_client.kinds.presentation import Judgement, Summary, Table, Verdict
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
 from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.reo.ratio_lines import Lines, four_fifths
 from auditor_client.reporting.rounding import between, confidence, error, listed, percent
@@ -69,7 +69,7 @@ def _limits(found: "Penalty", delta: float) -> str:
     return f"The penalty lies {between(found.low, found.high)} ({confidence(delta)})."
 
 
-def _table(audit: ReoResult) -> Table:
+def _table(audit: ReoResult) -> PresentedTable:
     rows: Sequence[dict[str, object]] = audit.frame().to_pylist()
     several = len(audit.release.groups) > 1
     shown = tuple(
@@ -92,4 +92,6 @@ def _table(audit: ReoResult) -> Table:
         "Negative",
     )
     more = f" The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
-    return Table(f"Rows by traffic and group of creators, noise included.{more}", heads, shown)
+    return PresentedTable(
+        f"Rows by traffic and group of creators, noise included.{more}", heads, shown
+    )

@@ -1,5 +1,6 @@
 """Distributions of scores."""
 
+from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from openapi.kinds import score_cdf as contract
@@ -10,4 +11,5 @@ KIND = AuditorKind(
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=AskingHalf(aliases=("cdf",)),
 )

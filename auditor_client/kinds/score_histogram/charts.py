@@ -17,27 +17,27 @@ from auditor_client.charts.chart import (
 )
 from auditor_client.fairness.bin_intervals import BinShare, measured_gaps, measured_shares
 from auditor_client.fairness.charts import verdict_chart
-from auditor_client.kinds.presentation import Figure, Judgement
+from auditor_client.kinds.presentation import Judgement, PresentedChart
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
 # Up to this number of bins, groups stand side by side in one panel.
 FEW_BINS = 30
 
 
-def illustrate(audit: ScoreHistogramResult, judged: Judgement) -> tuple[Figure, ...]:
+def illustrate(audit: ScoreHistogramResult, judged: Judgement) -> tuple[PresentedChart, ...]:
     """Return the interval of the gap, shares per bin, and measured gaps."""
     shares = measured_shares(audit.groups())
     gap = audit.fairness_gap(judged.delta)
     return (
-        Figure(
+        PresentedChart(
             verdict_chart(gap, judged.alpha),
             "The interval of the fairness gap, and the gap that is tolerated.",
         ),
-        Figure(
+        PresentedChart(
             share_chart(audit, shares),
             "Shares per bin of scores, with limits that hold for each share alone with 95 %.",
         ),
-        Figure(
+        PresentedChart(
             gap_chart(audit, shares, judged.alpha),
             "The measured gap of each bin, noise included; the verdict allows for it.",
         ),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from auditor_client.kinds.building_blocks.planned_noise import PlannedPart, planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.planning.inverse import power_at
 from auditor_client.planning.noise import Mechanism
 from auditor_client.planning.power_simulation import SizeKind
@@ -18,7 +18,7 @@ POWER = 0.8
 LEAST_POWER = 0.2
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the probability of a verdict on a fair platform, and the people that are enough."""
     groups = len(audience.people)
     if groups < 2:
@@ -65,7 +65,7 @@ def _bins(request: Any) -> int:
     return 1 + (len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1)
 
 
-def _sizes(parts: dict[str, PlannedPart], audience: AudienceFacts) -> SizeKind:
+def _sizes(parts: dict[str, PlannedPart], audience: ForecastAudience) -> SizeKind:
     if audience.source == "sample":
         return "known"
     return "noisy" if "sizes" in parts else "estimated"

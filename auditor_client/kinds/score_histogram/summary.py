@@ -1,7 +1,7 @@
 """Answer of a score histogram: the verdict on its fairness gap."""
 
 from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.rounding import percent
@@ -28,7 +28,7 @@ def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
     )
 
 
-def _table(audit: ScoreHistogramResult) -> Table:
+def _table(audit: ScoreHistogramResult) -> PresentedTable:
     """Return the shares of each bin; of many bins, those with the largest measured gaps."""
     shares = measured_shares(audit.groups())
     labels, cells = list(audit.counts), {(each.group, each.bin): each.share for each in shares}
@@ -44,7 +44,7 @@ def _table(audit: ScoreHistogramResult) -> Table:
     )
     less = len(names) > MOST_ROWS
     which = f" The {MOST_ROWS} bins with the largest measured gaps." if less else ""
-    return Table(
+    return PresentedTable(
         f"Shares of each group per bin of scores, noise included.{which}",
         ("Scores", *labels, "Gap"),
         rows,

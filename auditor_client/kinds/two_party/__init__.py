@@ -1,5 +1,6 @@
 """Two-party audits."""
 
+from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.auditor_kind import AuditorKind, OnFirstUse
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from openapi.kinds import two_party as contract
@@ -11,4 +12,5 @@ KIND = AuditorKind(
     measurer=OnFirstUse(f"{__name__}.units", "measure"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    asking=AskingHalf(by_hand=True),
 )

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts, Forecast
+from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.two_party.units import unit_of
 from auditor_client.reporting.rounding import percent
 
@@ -12,7 +12,7 @@ _TOO_MUCH = 0.5
 _GOOD = 0.1
 
 
-def forecast(request: Any, audience: AudienceFacts, _: Any) -> Forecast:
+def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the error of each sum, in people and as a share of a group of average size."""
     off = planned_parts(request, audience)["sums"].error_95 / unit_of(request)
     people = sum(audience.people.values())

@@ -1,4 +1,4 @@
-"""What a two-party audit can measure: metrics for `audits.run_two_party`.
+"""What a two-party audit can measure: metrics for `audits.two_party`.
 
 Each is a wire model with numbers that both sides must agree on beforehand; see
 docs/explanation/two-party-metrics.md for what is computed of them.

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.errors import AuditFailedError, InputError, TrustError
-from auditor_client.kinds.building_blocks.log_audits import RunOptions
+from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.options import id_of
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.two_party.exchange import KeptSums, converse, integers, load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from auditor_client.local.keys import read_public
+from auditor_client.local.keys import checked_public, read_public
 from auditor_client.local.pending_claims import Claim
 from auditor_client.transport.decimals import Number, to_decimal
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.validation import validate
-from openapi.resources import Audit, AuditRequest, Quote, SoftMetric, TwoPartyRequest, TwoPartyRun
+from openapi.kinds.two_party import KIND
+from openapi.resources import Audit, AuditRequest, SoftMetric, TwoPartyRequest, TwoPartyRun
 from privacy.metric_values.from_request import metric_of
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ class TwoPartyRequests:
         weight_scale: int = WEIGHT_SCALE,
         mandate_id: str | None = None,
     ) -> TwoPartyRequest:
-        """The request of `audits.run_two_party`."""
+        """The request of `audits.two_party`."""
         return validate(
             TwoPartyRequest,
-            kind="two-party",
+            kind=KIND.name,
             audience_id=id_of(people.audience),
             metric=metric,
             hidden_groups=len(people.groups),
@@ -68,9 +69,6 @@ class TwoPartyAudits(ABC):
     def requests(self) -> TwoPartyRequests: ...
 
     @abstractmethod
-    def quote(self, request: AuditRequest) -> Quote: ...
-
-    @abstractmethod
     def _claimed(
         self, request: AuditRequest, running: RunOptions
     ) -> AbstractContextManager[Claim]: ...
@@ -84,7 +82,7 @@ class TwoPartyAudits(ABC):
     @abstractmethod
     def _finished(self, audit: Audit, kind: type[Kind]) -> Kind: ...
 
-    def run_two_party(
+    def two_party(
         self,
         metric: SoftMetric,
         people: WeightedAudience,
@@ -136,10 +134,6 @@ class TwoPartyAudits(ABC):
                 )
                 KeptSums(people.groups, integers(party), party.transcript).save(audit.id)
             return self._finished(self.state(audit.id), TwoPartyResult)
-
-    def price_two_party(self, metric: SoftMetric, people: WeightedAudience, **asked: Any) -> Quote:
-        """What such an audit would cost; asking spends nothing."""
-        return self.quote(self.requests.two_party(metric, people, **asked))
 
     def _run_of(self, audit: Audit) -> TwoPartyRun:
         return self._transport.get(f"/v1/audits/{audit.id}/exchange", TwoPartyRun)
@@ -209,7 +203,7 @@ def terms_of(
 
 def public_bytes(key: RegulatorKey) -> bytes:
     """The 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
-    jwk = read_public(Path(key)) if isinstance(key, str | Path) else dict(key)
+    jwk = read_public(Path(key)) if isinstance(key, str | Path) else checked_public(key)
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
         raise InputError("The regulator's key must be an Ed25519 key (a public JWK).")
     return urlsafe_b64decode(str(jwk["x"]) + "==")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from auditor_client.kinds.presentation import Judgement, Summary, Table
+from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import confidence, listed, lower, number, places_for, upper
@@ -67,7 +67,7 @@ def _words(average: "Average") -> str:
     return f"{average.group} {number(average.value, places)} ({limits})"
 
 
-def _table(audit: TwoPartyResult, judged: Judgement) -> Table:
+def _table(audit: TwoPartyResult, judged: Judgement) -> PresentedTable:
     if audit.release.metric.name in OF_ONE_NUMBER:
         rows: tuple[tuple[str, ...], ...] = tuple(
             (
@@ -80,10 +80,10 @@ def _table(audit: TwoPartyResult, judged: Judgement) -> Table:
             for each in averages(audit, judged)
         )
         caption = "The metric of each group; limits hold for each alone."
-        return Table(caption, ("Group", "People", "Value", "Low", "High"), rows)
+        return PresentedTable(caption, ("Group", "People", "Value", "Low", "High"), rows)
     cells = audit.frame().to_pylist()
     rows = tuple((each["group"], each["cell"], number(each["sum"], 1)) for each in cells)
-    return Table("Noisy sums, in numbers of people.", ("Group", "Cell", "Sum"), rows)
+    return PresentedTable("Noisy sums, in numbers of people.", ("Group", "Cell", "Sum"), rows)
 
 
 def _without_sums(audit: TwoPartyResult) -> Summary:

@@ -16,7 +16,7 @@ from privacy.errors import BoundsError
 from privacy.two_party.ciphertexts import polynomials, whole
 from privacy.two_party.domain_separation import run_of, values_label, zero_label
 from privacy.two_party.errors import SpentError
-from privacy.two_party.message_loop import Asking
+from privacy.two_party.message_loop import AskingParty
 from privacy.two_party.message_order import NONCE
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
@@ -38,7 +38,7 @@ from replications.paper_5.two_teams.terms import LibraryTerms
 Integers = NDArray[np.int64]
 
 
-class TesterParty(Asking):
+class TesterParty(AskingParty):
     """One run. `weights`: member × group; `tokens`: 32 bytes a member."""
 
     def __init__(

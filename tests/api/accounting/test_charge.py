@@ -14,7 +14,8 @@ from api.db import AudienceRow, ChargeRow, MandateRow
 from api.kernel.errors import AboveLifetimeCapError, BudgetExhaustedError, ExplorationExhaustedError
 from api.ledger import entries
 from api.mandates import budgets
-from openapi.resources import Price
+from openapi.kinds.registry import CONTRACTS
+from openapi.resources import REQUEST, Price
 from privacy.errors import BoundsError
 from tests.api.accounting.books import Books, at_time, instant
 from tests.api.accounting.model import Cost, Mandate
@@ -90,6 +91,23 @@ def test_what_nobody_could_bear_is_refused_by_its_change_one_price(
         return
     with pytest.raises(AboveLifetimeCapError):
         refuse_above_lifetime_cap(price_of(rho), books.settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "amounts", "passes"),
+    [
+        ("match-count", {"epsilon": "9"}, "about 4.5"),
+        ("score-histogram", {"epsilon": None, "size_epsilon": None, "rho": "2"}, "about 0.5"),
+    ],
+)
+def test_a_refusal_by_the_cap_names_what_would_pass(
+    books: Books, kind: str, amounts: dict[str, str], passes: str
+) -> None:
+    """A cap of 1 is a quarter of this ρ: half of the ε, a quarter of the ρ."""
+    more = {"mechanism": "discrete-gaussian"} if "rho" in amounts else {}
+    request = REQUEST.validate_python(CONTRACTS[kind].example | amounts | more)
+    with pytest.raises(AboveLifetimeCapError, match=passes):
+        refuse_above_lifetime_cap(price_of(("2", "4")), books.settings, request)
 
 
 def test_each_charge_of_several_is_debited_from_the_platform(books: Books) -> None:

@@ -17,7 +17,7 @@ from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Log, Platform
 from openapi.resources import BiasSizeRequest
 from privacy import waist
-from privacy.plans.logs import BIAS_UNIT
+from privacy.plans.bias_size import BIAS_UNIT
 from privacy.tables.membership import Membership
 from tests.logs.parquet import ParquetLogs, written
 from tests.refusals import refuses

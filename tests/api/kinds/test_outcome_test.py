@@ -19,7 +19,7 @@ from api.kinds.registry import KINDS, AudienceFacts, offered
 from api.platforms.interfaces import Platform
 from openapi.resources import LogCdfRequest, OutcomeTestRequest
 from privacy import waist
-from privacy.plans.logs import MOMENT_UNITS
+from privacy.plans.outcome_test import MOMENT_UNITS
 from privacy.tables.bounded_table import Cells, Reach
 from privacy.tables.membership import Membership
 from tests.logs.parquet import opportunities, written

@@ -145,7 +145,8 @@ def test_the_price_counts_whoever_is_put_out(
     def scale(hide: bool) -> float:
         people = weighted(auditor, some.names[:5].to_pylist(), ["a"] * 5, hide=hide)
         metric = metrics.histogram(auditor.contents.upload(**SOFTWARE_JOB), EDGES)
-        [part] = auditor.audits.price_two_party(metric, people).price.parts
+        asked = auditor.audits.requests.two_party(metric, people)
+        [part] = auditor.audits.quote(asked).price.parts
         return part.noise_scale
 
     assert scale(hide=True) == 2 * scale(hide=False)

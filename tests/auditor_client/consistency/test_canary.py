@@ -16,7 +16,7 @@ from auditor_client.consistency.canary_plan import (
     lowest_rate,
     tails_for,
 )
-from auditor_client.consistency.delivery_rules import DeliveryRegion, Scores, _envelope, region
+from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, _envelope, region
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import Floats, Laplace
@@ -26,9 +26,9 @@ from tests.refusals import refuses
 LAW = Laplace(1.0)
 
 
-def scores(name: str, table: list[int], *, exact: bool = False) -> Scores:
+def scores(name: str, table: list[int], *, exact: bool = False) -> GroupScores:
     size = GroupSizeEstimate(sum(table), len(table), LAW, known=sum(table))
-    return Scores(name, GroupCounts(tuple(table), size, LAW), exact)
+    return GroupScores(name, GroupCounts(tuple(table), size, LAW), exact)
 
 
 def test_the_closed_form_is_the_linear_programme() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from auditor_client.kinds.building_blocks.planned_noise import planned_parts
-from auditor_client.kinds.forecasts import AudienceFacts
+from auditor_client.kinds.forecasts import ForecastAudience
 from auditor_client.kinds.registry import auditor_kind
 from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Catalogue
@@ -11,8 +11,8 @@ from tests.auditor_client.audiences.test_client import CATALOGUE
 from tests.auditor_client.examples import part, price_of
 
 OFFERED = Catalogue.model_validate(CATALOGUE)
-FEW = AudienceFacts({"woman": 2, "man": 2})
-MANY = AudienceFacts({"woman": 200_000, "man": 200_000})
+FEW = ForecastAudience({"woman": 2, "man": 2})
+MANY = ForecastAudience({"woman": 200_000, "man": 200_000})
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -37,7 +37,7 @@ def test_the_default_outcome_test_on_two_thousand_people_each_is_refused() -> No
     edges = [step / 10 for step in range(11)]
     asked = contract.request.model_validate(contract.example | {"bins": {"edges": edges}})
     told = auditor_kind("outcome-test").forecast(
-        asked, AudienceFacts({"woman": 2000, "man": 2000}), OFFERED
+        asked, ForecastAudience({"woman": 2000, "man": 2000}), OFFERED
     )
     assert told.answers is False
     assert "9 bins" in told.enough

@@ -3,10 +3,9 @@ from decimal import Decimal
 import pytest
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.options import Options, audit_request, equal_edges, parse_bins
+from auditor_client.kinds.options import equal_edges, parse_bins
 from auditor_client.transport.decimals import to_decimal
 from openapi.resources import Edges, Levels, ScoreRange
-from tests.auditor_client.examples import AUDIENCE_ID, CONTENT_ID, content
 from tests.refusals import refuses
 
 UNIT = ScoreRange(low=0, high=1)
@@ -49,47 +48,3 @@ def test_bins_that_cannot_be_are_refused(bins: int | list[float]) -> None:
 def test_levels_must_increase() -> None:
     with refuses(InputError, "not-increasing"):
         parse_bins(100, [1, 1, 2], UNIT)
-
-
-def test_a_request_takes_things_or_their_identifiers() -> None:
-    one = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {"bins": 3, "epsilon": "0.5"})
-    other = audit_request(content(), AUDIENCE_ID, UNIT, {"bins": 3, "epsilon": 0.5})
-    assert one == other
-    assert (one.epsilon, one.size_epsilon, one.context) == (Decimal("0.5"), None, {})
-
-
-@pytest.mark.parametrize("epsilon", [0, -1, 11])
-def test_an_epsilon_outside_of_the_contract_is_refused_here(epsilon: int) -> None:
-    with pytest.raises(InputError, match="epsilon"):
-        audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {"epsilon": epsilon})
-
-
-def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
-    options: Options = {"bins": 3, "mechanism": "discrete-gaussian", "rho": 0.5}
-    made = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
-    assert (made.epsilon, made.rho, made.size_rho) == (None, Decimal("0.5"), None)
-    told = audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, {**options, "size_rho": 0})
-    assert told.size_rho == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"rho": 1}, "discrete-laplace.*epsilon.*size_epsilon"),
-        ({"mechanism": "discrete-gaussian"}, r"discrete-gaussian.*\brho\b"),
-        (
-            {"mechanism": "discrete-gaussian", "rho": 1, "epsilon": 1},
-            r"discrete-gaussian.*\brho\b.*size_rho",
-        ),
-        (
-            {"mechanism": "discrete-gaussian", "rho": 1, "size_epsilon": 1},
-            r"discrete-gaussian.*\brho\b.*size_rho",
-        ),
-        ({"mechanism": "discrete-gaussian", "rho": "1e-7"}, r"1e-7.*\brho\b"),
-        ({"mechanism": "uniform"}, "mechanism"),
-    ],
-)
-def test_epsilon_and_rho_are_not_mixed(options: Options, named: str) -> None:
-    with pytest.raises(InputError, match=named) as caught:
-        audit_request(CONTENT_ID, AUDIENCE_ID, UNIT, options)
-    assert "Value error" not in str(caught.value)

@@ -84,7 +84,7 @@ def auditor(service: ScriptedService, platform: Platform) -> Iterator[Auditor]:
 
 def test_match_counts_come_by_name_with_their_error(platform: Platform, auditor: Auditor) -> None:
     platform.releases(match_count_release(platform.key, {"g0": 93, "g1": 88}))
-    found = auditor.audits.match_count(AUDIENCE_ID, 0.5)
+    found = auditor.audits.match_count(AUDIENCE_ID, epsilon=0.5)
     assert found.counts == {"man": 93, "woman": 88}
     assert found.error_95 == 3
     assert (platform.asked()["kind"], platform.asked()["epsilon"]) == ("match-count", "0.5")
@@ -103,7 +103,7 @@ def test_the_most_skewed_content_is_named(platform: Platform, auditor: Auditor) 
 
 def test_running_counts_come_by_name_and_as_a_frame(platform: Platform, auditor: Auditor) -> None:
     platform.releases(cdf_release(platform.key, {"g0": [1.5, 4, 5], "g1": [2, 2, 2.5]}))
-    found = auditor.audits.cdf(CONTENT_ID, AUDIENCE_ID, bins=2, epsilon=1)
+    found = auditor.audits.score_cdf(CONTENT_ID, AUDIENCE_ID, bins=2, epsilon=1)
     assert found.cumulative == {"man": [1.5, 4, 5], "woman": [2, 2, 2.5]}
     assert (found.edges, found.error_95) == ([0.5, 1], 9)
     assert found.frame().to_pylist()[:3] == [
@@ -149,7 +149,7 @@ def test_a_release_of_another_kind_than_paid_for_is_caught(
 ) -> None:
     platform.releases(match_count_release(platform.key, {"g0": 93, "g1": 88}))
     with refuses(ReceiptError, "not-what-was-asked", "kind"):
-        auditor.audits.cdf(CONTENT_ID, AUDIENCE_ID, bins=2)
+        auditor.audits.score_cdf(CONTENT_ID, AUDIENCE_ID, bins=2)
 
 
 @pytest.mark.parametrize(

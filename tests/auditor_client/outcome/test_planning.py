@@ -6,7 +6,7 @@ import pytest
 
 from auditor_client import InputError, outcome
 from auditor_client.outcome import planning
-from privacy.plans.logs import MOMENT_UNITS, moments_of_a_row
+from privacy.plans.outcome_test import MOMENT_UNITS, moments_of_a_row
 from tests.refusals import refuses
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -49,7 +49,7 @@ def test_limits_miss_no_more_often_than_their_level(
             z = noise.simulated(generator, 2)
             limits = max(n - 6, 1), n + 6
             events.append(Event(inside + int(z[0]), n - inside + int(z[1]), (1, 1), limits, noise))
-        limit = difference_limit(*events, people[0] / people[1], level)
+        limit = difference_limit(events[0], events[1], people[0] / people[1], level)
         missed += limit < shares[0] - shares[1] - 1e-12
     # 6 cases, each by a binomial test at 1e-8.
     assert missed <= stats.binom.ppf(1 - 1e-8, runs, level)
@@ -59,12 +59,12 @@ def test_a_limit_is_near_what_a_normal_error_gives() -> None:
     events = [Event(240, 240, (10, 10), (470, 490), Laplace(1.0)) for _ in range(2)]
     # sd² = 2·(.25/480 + 5·1.84/480²), and 1.645 of it
     sd = (2 * (0.25 / 480 + 20 * Laplace(1.0).variance / 4 / 480**2)) ** 0.5
-    assert 1.5 * sd < difference_limit(*events, 1.0, 0.05) < 1.9 * sd
+    assert 1.5 * sd < difference_limit(events[0], events[1], 1.0, 0.05) < 1.9 * sd
 
 
 def test_nobody_for_certain_says_nothing() -> None:
     events = [Event(3, 4, (1, 1), (0, 9), Laplace(1.0)) for _ in range(2)]
-    assert difference_limit(*events, 1.0, 0.05) == 1.0
+    assert difference_limit(events[0], events[1], 1.0, 0.05) == 1.0
 
 
 def test_a_floor_is_returned_where_the_limit_is_lower() -> None:

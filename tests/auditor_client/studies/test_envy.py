@@ -40,7 +40,7 @@ def test_a_certificate_and_a_gap_share_delta() -> None:
     [
         (with_envy() | {"audiences": STUDY["audiences"]}, r"consented.*volunteers"),
         (with_envy(gamma=None, lam=None), r"\bgamma\b.*\blam\b"),
-        (with_envy(criterion="exact"), r"\bexact\b.*\bprobabilistic\b"),
+        (with_envy(criterion="exact"), r"criterion.*\bprobabilistic\b"),
         (with_envy(arms_per_person=0), "arms_per_person"),
         (with_envy(steps=0), "steps"),
         (with_envy(tolerence=0.1), "'tolerence'.*'tolerance'"),

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, get_args
+from typing import Any
 
 from sqlmodel import select
 
 from api.db import AuditRow, EntryRow
 from api.kernel.errors import NotReleasedError
 from auditor_client import Auditor
-from openapi.resources import AuditKind
+from openapi.kinds.registry import BUILT_IN
 from platform_sim import World
 from tests.contract.authorisation.callers import Caller, caller_of
 from tests.system.raw import Raw, raw, request_for, usernames
@@ -19,7 +19,7 @@ from tests.two_parties import Conversation, one
 from tests.vetting import TEXTS, Applying, applying
 from tests.world import Deployment
 
-KINDS = list(get_args(AuditKind))
+KINDS = list(BUILT_IN)
 LIMITS: Mapping[str, Any] = {"kinds": KINDS, "exploration_limit": "1000000"}
 # Higher than any number of the ledger, so that the webhook is never called.
 NEVER = 10**15

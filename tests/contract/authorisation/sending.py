@@ -9,6 +9,7 @@ import httpx2
 from pydantic import TypeAdapter
 
 import openapi.resources
+from openapi.kinds.kind_union import KindUnion
 from openapi.problems import PREFIX
 from openapi.resources import REQUEST
 from tests.contract.authorisation.callers import Caller, assertion
@@ -94,7 +95,7 @@ def _signature(deployment: Deployment, caller: Caller, call: Call) -> dict[str, 
     return headers(maker.states(action, _model(call.operation).validate_python(call.body)))
 
 
-def _model(operation: Operation) -> TypeAdapter[Any]:
+def _model(operation: Operation) -> TypeAdapter[Any] | KindUnion[Any]:
     documented = DOCUMENT["paths"][operation.path][operation.method.lower()]
     schema = documented["requestBody"]["content"]["application/json"]["schema"]
     name = schema.get("$ref", "").rpartition("/")[2].removesuffix("-Input")

@@ -65,8 +65,8 @@ MUTANTS = (
         "unbearable_by_add_remove",
         "An audit that nobody could bear is refused by its add/remove price.",
         "api/accounting/charge.py",
-        "if price.rho.change_one > settings.person_lifetime_rho:",
-        "if price.rho.add_remove > settings.person_lifetime_rho:",
+        "cost, cap = price.rho.change_one, settings.person_lifetime_rho",
+        "cost, cap = price.rho.add_remove, settings.person_lifetime_rho",
         (f"{BILLS}::test_what_nobody_could_bear_is_refused_by_its_change_one_price",),
     ),
     Mutant(

@@ -15,50 +15,50 @@ MUTANTS = (
     Mutant(
         "score_histogram_forgets_slots",
         "A score histogram of a sample is priced as if nobody displaced anybody.",
-        "privacy/plans/scores.py",
-        "cells = Bounds.counts(_shape(request, audience), reach, fixed_slots=slots)",
-        "cells = Bounds.counts(_shape(request, audience), reach)",
+        "privacy/plans/score_histogram.py",
+        "cells = Bounds.counts(cells_by_bin(request, audience), reach, fixed_slots=slots)",
+        "cells = Bounds.counts(cells_by_bin(request, audience), reach)",
         (COUNTS,),
     ),
     Mutant(
         "score_cdf_forgets_slots",
         "A score CDF of a sample is priced as if nobody displaced anybody.",
-        "privacy/plans/scores.py",
-        "leaves = Bounds.counts(_shape(request, audience), reach, fixed_slots=slots)",
-        "leaves = Bounds.counts(_shape(request, audience), reach)",
+        "privacy/plans/score_cdf.py",
+        "leaves = Bounds.counts(cells_by_bin(request, audience), reach, fixed_slots=slots)",
+        "leaves = Bounds.counts(cells_by_bin(request, audience), reach)",
         (COUNTS, f"{REACH}::test_the_noise_of_a_cdf_is_that_of_all_levels"),
     ),
     Mutant(
         "log_cdf_forgets_slots",
         "A CDF of a log of a sample is priced as if nobody displaced anybody.",
-        "privacy/plans/logs.py",
-        "leaves = _rows(request, audience, shape, ONE_CELL)",
-        'leaves = Bounds.rows(shape, ONE_CELL, request["rows_per_person"],'
-        " audience.groups_per_person)",
+        "privacy/plans/log_cdf.py",
+        "leaves = row_bounds(request, audience, cells_by_bin(request, audience), ONE_CELL)",
+        "leaves = row_bounds(request, PublicAudience(audience.groups, audience.groups_per_person),"
+        " cells_by_bin(request, audience), ONE_CELL)",
         (ROWS,),
     ),
     Mutant(
         "log_cdf_forgets_groups",
         "A CDF of a log is priced as if everybody were in one group.",
-        "privacy/plans/logs.py",
-        "leaves = _rows(request, audience, shape, ONE_CELL)",
-        'leaves = Bounds.rows(shape, ONE_CELL, request["rows_per_person"], 1,'
-        " fixed_slots=audience.fixed_slots)",
+        "privacy/plans/log_cdf.py",
+        "leaves = row_bounds(request, audience, cells_by_bin(request, audience), ONE_CELL)",
+        "leaves = row_bounds(request, PublicAudience(audience.groups, 1, audience.fixed_slots),"
+        " cells_by_bin(request, audience), ONE_CELL)",
         (ROWS,),
     ),
     Mutant(
         "reo_forgets_slots",
         "An equal-opportunity audit of a sample is priced as if nobody displaced anybody.",
-        "privacy/plans/logs.py",
-        "    bounds = _rows(request, audience, shape, ONE_CELL)\n",
-        '    bounds = Bounds.rows(shape, ONE_CELL, request["rows_per_person"],'
-        " audience.groups_per_person)\n",
+        "privacy/plans/reo.py",
+        "    bounds = row_bounds(request, audience, shape, ONE_CELL)\n",
+        "    audience = PublicAudience(audience.groups, audience.groups_per_person)\n"
+        "    bounds = row_bounds(request, audience, shape, ONE_CELL)\n",
         (ROWS,),
     ),
     Mutant(
         "balances_forget_slots",
         "A balance histogram of a sample is priced as if nobody displaced anybody.",
-        "privacy/plans/people.py",
+        "privacy/plans/balance_histogram.py",
         "bounds = Bounds.counts(shape, reach, fixed_slots=slots)",
         "bounds = Bounds.counts(shape, reach)",
         (COUNTS,),
@@ -66,7 +66,7 @@ MUTANTS = (
     Mutant(
         "match_count_forgets_groups",
         "A match count is priced as if everybody were in one group.",
-        "privacy/plans/people.py",
+        "privacy/plans/match_count.py",
         "Bounds.counts((audience.groups,), audience.groups_per_person)",
         "Bounds.counts((audience.groups,), 1)",
         (f"{REACH}::test_sizes_and_matches_move_by_one_in_each_group",),
@@ -74,7 +74,7 @@ MUTANTS = (
     Mutant(
         "sizes_of_one_group",
         "The sizes of a score histogram are priced as if everybody were in one group.",
-        "privacy/plans/scores.py",
+        "privacy/plans/score_histogram.py",
         "sizes = Bounds.counts((audience.groups,), reach)",
         "sizes = Bounds.counts((audience.groups,), 1)",
         (f"{REACH}::test_sizes_and_matches_move_by_one_in_each_group",),
@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant(
         "most_skewed_by_the_smallest_weight",
         "The reach of a skew is the smaller of the two weights.",
-        "privacy/plans/scores.py",
+        "privacy/plans/most_skewed.py",
         'max(request["weights"])',
         'min(request["weights"])',
         (
@@ -139,7 +139,7 @@ MUTANTS = (
     Mutant(
         "moments_of_one_cell_are_near",
         "Two rows of one cell are taken to be no further apart in L2 than one row reaches.",
-        "privacy/plans/logs.py",
+        "privacy/plans/outcome_test.py",
         "half = max(added, -(-apart // 2))",
         "half = added",
         (ROWS,),
@@ -147,7 +147,7 @@ MUTANTS = (
     Mutant(
         "places_displace_nobody",
         "The size of a bias with places is priced as if no row dropped out of a list.",
-        "privacy/plans/logs.py",
+        "privacy/plans/bias_size.py",
         "_MOVED, _MOVED_IN_PLACES = 4, 10",
         "_MOVED, _MOVED_IN_PLACES = 4, 6",
         (f"{REACH}::test_the_size_of_a_bias_counts_whom_a_row_displaces",),
@@ -275,7 +275,7 @@ MUTANTS = (
     Mutant(
         "envy_lots_of_one_person_count_once",
         "An envy audit is priced as if nobody took part in more than one lot.",
-        "privacy/plans/envy.py",
+        "privacy/plans/envy_freeness.py",
         "Lots(*reach, each, audience.fixed_slots)",
         "Lots(*reach, 1, audience.fixed_slots)",
         (f"{ENVY}::test_one_person_moves_counts_as_far_as_is_priced[one removed-2]",),

@@ -341,7 +341,7 @@ def test_a_hidden_audience_is_charged_for_no_other_kind(ledger: Ledger, ada: Mak
         ({"source": "of-tomorrow"}, "unknown-source"),
         ({"groups": 0}, "no-groups"),
         ({"groups_per_person": 0}, "no-groups"),
-        ({"groups": "2"}, "malformed-AudienceFacts"),
+        ({"groups": "2"}, "malformed-AudienceEntryFacts"),
     ],
 )
 def test_an_audience_that_contradicts_itself(

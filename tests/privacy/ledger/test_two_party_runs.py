@@ -9,7 +9,6 @@ from privacy.ledger.balances import MandateBalance
 from privacy.ledger.entry_schemas import (
     AnswerFacts,
     Both,
-    ChargeBody,
     ChargeFacts,
     DrawFacts,
     MandateBody,
@@ -44,7 +43,7 @@ def charged(
         "charge_1", AUDIT, "mandate_1", None, both, both, "epsilon", "2", assumes=list(assumes)
     )
     runs = ChargedRuns(lambda size, root: size == SIZE and root != ROOT)
-    runs.charge(ChargeBody("two-party"), facts, mandate(opened_share))
+    runs.charge(facts, mandate(opened_share))
     return runs
 
 

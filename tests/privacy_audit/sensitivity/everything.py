@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
+from api.operations.sensitivity.families import CI, LONG
 from tests.privacy_audit.parts import Outcome
 from tests.privacy_audit.sensitivity.coverage import gaps
-from tests.privacy_audit.sensitivity.families import CI, LONG
 from tests.privacy_audit.sensitivity.kinds import GENERATORS
 from tests.privacy_audit.sensitivity.options import Option
 from tests.privacy_audit.sensitivity.report import HEADER, rows, summary

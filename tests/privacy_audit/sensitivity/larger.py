@@ -6,11 +6,11 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, assume, given, settings, target
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.compare import Largest
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import PeopleWorld
 from privacy.tables.price import CHANGE_ONE
-from tests.privacy_audit.sensitivity.compare import Largest
-from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option
-from tests.privacy_audit.sensitivity.people import World
 
 PEOPLE = 7
 _SEEDS = 10
@@ -24,7 +24,7 @@ def families(draw: st.DrawFn, option: Option) -> Family:
     number = draw(st.integers(0, len(others)))
     rest = [place for place in range(len(others) + 1) if place != number]
     there = dict(zip(rest, others, strict=True))
-    assume(option.audience.is_full(World(there)))
+    assume(option.audience.is_full(PeopleWorld(there)))
     variants = draw(st.lists(option.larger, min_size=1, max_size=3))
     return Family(there, number, variants, draw(st.integers(0, _SEEDS)))
 

@@ -9,14 +9,15 @@ import numpy as np
 from hypothesis.strategies import SearchStrategy
 
 from api.kinds.registry import KINDS
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import Family, Size, enumerated
+from api.operations.sensitivity.people import Human, PeopleWorld
+from api.operations.sensitivity.running import CONTENTS, coupled
 from openapi.resources import REQUEST
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Currency, Relation
 from privacy.waist import ReleasePlan
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import Family, Size, enumerated
-from tests.privacy_audit.sensitivity.people import Human, World
-from tests.privacy_audit.sensitivity.running import CONTENTS, context_of, coupled
+from tests.privacy_audit.sensitivity.running import context_of
 
 AUDIENCE_ID = "audience_" + "0" * 30
 CONTENT_ID = "content_" + "0" * 30
@@ -48,7 +49,7 @@ class Option:
     kind: str
     name: str
     asked: Mapping[str, Any]
-    audience: Audience
+    audience: SearchedAudience
     families: Callable[[], Iterable[Family]]
     larger: SearchStrategy[Human]
     attains: Mapping[Relation, float] = field(default_factory=lambda: EXACT)
@@ -73,7 +74,7 @@ class Option:
     def currency(self) -> Currency:
         return "rho" if self.asked.get("mechanism") == "discrete-gaussian" else "epsilon"
 
-    def tables(self, world: World) -> Mapping[str, Cells]:
+    def tables(self, world: PeopleWorld) -> Mapping[str, Cells]:
         """Reduce one world by the platform's half, after its audience was found in it."""
         contents = CONTENTS[: len(self.request.content_ids)]
         with coupled(world.seed):
@@ -84,29 +85,31 @@ class Option:
         return {name: np.asarray(table.cells) for name, table in reduced.items()}
 
 
-def audiences(size: Size, *, several: bool = True) -> dict[str, Audience]:
+def audiences(size: Size, *, several: bool = True) -> dict[str, SearchedAudience]:
     """Every source of people; `several` adds uploads in which a person counts in two groups."""
     people = size.people
     found = {
-        "upload": Audience(people=people),
-        "confirmed": Audience("confirmed", people=people),
+        "upload": SearchedAudience(people=people),
+        "confirmed": SearchedAudience("confirmed", people=people),
         # One place in each of two groups, and one person more to fill or leave it.
-        "sample": Audience("sample", people=people + 1),
-        "hidden": Audience("hidden", people=people),
+        "sample": SearchedAudience("sample", people=people + 1),
+        "hidden": SearchedAudience("hidden", people=people),
     }
     if several:
         # Of four groups, so that somebody can leave two and enter two others.
-        found["upload, 2 groups each"] = Audience(groups=4, groups_per_person=2, people=people)
+        found["upload, 2 groups each"] = SearchedAudience(
+            groups=4, groups_per_person=2, people=people
+        )
     return found
 
 
-def tree_attains(audience: Audience) -> Mapping[Relation, float]:
+def tree_attains(audience: SearchedAudience) -> Mapping[Relation, float]:
     """Return what a tree attains: in a sample one person replaces another, and the root stays."""
     share = 0.5 if audience.source == "sample" else 1.0
     return shares(share, share)
 
 
-def memberships(audience: Audience) -> list[tuple[int, ...]]:
+def memberships(audience: SearchedAudience) -> list[tuple[int, ...]]:
     """The groups that a person of such an audience can be in; 9 is in no upload."""
     if audience.groups_per_person == 2:
         return [(0, 1), (2, 3), (0, 1, 2)]
@@ -116,7 +119,7 @@ def memberships(audience: Audience) -> list[tuple[int, ...]]:
 
 
 def worlds(
-    audience: Audience, variants: Sequence[Human], others: Sequence[Human], size: Size
+    audience: SearchedAudience, variants: Sequence[Human], others: Sequence[Human], size: Size
 ) -> Callable[[], Iterable[Family]]:
     """The families of an audience, from what one person and what others can be."""
     if audience.source == "confirmed":
@@ -127,7 +130,7 @@ def worlds(
 
     def families() -> Iterable[Family]:
         for family in enumerated(variants, others, audience.people - 1, seeds):
-            if audience.is_full(World(family.others)):
+            if audience.is_full(PeopleWorld(family.others)):
                 yield family
 
     return families

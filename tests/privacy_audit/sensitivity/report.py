@@ -8,8 +8,8 @@ worlds of the size, up to renaming, or sampled: a part of them that was chosen b
 
 from collections.abc import Iterable, Iterator
 
+from api.operations.sensitivity.compare import RELATIONS
 from privacy.tables.bounded_table import Reach
-from tests.privacy_audit.sensitivity.compare import RELATIONS
 from tests.privacy_audit.sensitivity.search import Result
 
 HEADER = (

@@ -8,20 +8,20 @@ import numpy as np
 
 from api.kernel.errors import RefusalError
 from api.kinds.registry import KINDS
-from privacy.tables.bounded_table import Reach
-from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import forget_memberships
-from tests.privacy_audit.sensitivity.compare import (
+from api.operations.sensitivity.audiences import forget_memberships
+from api.operations.sensitivity.compare import (
     RELATIONS,
     Largest,
     claims,
     compare,
     prices,
 )
-from tests.privacy_audit.sensitivity.families import Family, Size
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import PeopleWorld
+from privacy.tables.bounded_table import Reach
+from privacy.tables.price import Relation
 from tests.privacy_audit.sensitivity.larger import explore
 from tests.privacy_audit.sensitivity.options import Option
-from tests.privacy_audit.sensitivity.people import World
 from tests.privacy_audit.sensitivity.running import platform_of
 
 # Scales are rounded up to floats, so that a loss may stay below the price by some of their bits.
@@ -92,7 +92,9 @@ def is_refused(option: Option) -> bool:
     if sources is not None and option.audience.source not in sources:
         return True
     try:
-        KINDS[option.kind].check(option.request, option.audience.facts, platform_of(World({})))
+        KINDS[option.kind].check(
+            option.request, option.audience.facts, platform_of(PeopleWorld({}))
+        )
     except RefusalError:
         return True
     return False

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from api.kinds.registry import KINDS
+from api.operations.sensitivity.families import CI
 from tests.privacy_audit.sensitivity.coverage import IRRELEVANT, gaps
 from tests.privacy_audit.sensitivity.everything import options
-from tests.privacy_audit.sensitivity.families import CI
 from tests.privacy_audit.sensitivity.kinds import GENERATORS
 from tests.privacy_audit.sensitivity.report import rows
 from tests.privacy_audit.sensitivity.search import search

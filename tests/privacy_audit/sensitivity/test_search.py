@@ -11,12 +11,12 @@ from api.kinds import most_skewed
 from api.kinds.envy_freeness import EnvyFreeness
 from api.kinds.protocol import AudienceFacts
 from api.kinds.registry import KINDS
-from privacy.plans import scores
+from api.operations.sensitivity.families import CI
+from privacy.plans import most_skewed as plan
 from privacy.tables.bounded_table import Bounds, Reach
 from privacy.tables.membership import Membership
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE
 from privacy.waist import DiscreteLaplace, tree
-from tests.privacy_audit.sensitivity.families import CI
 from tests.privacy_audit.sensitivity.kinds import GENERATORS
 from tests.privacy_audit.sensitivity.options import Option
 from tests.privacy_audit.sensitivity.search import Result, search
@@ -106,7 +106,7 @@ def test_forgotten_rows_are_found(kind: str, name: str, monkeypatch: pytest.Monk
 def test_a_wrong_weight_is_found(
     name: str, wrong: Callable[[Any], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scores, "max", wrong, raising=False)
+    monkeypatch.setattr(plan, "max", wrong, raising=False)
     assert searched("most-skewed", name).violated
 
 

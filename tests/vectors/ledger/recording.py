@@ -9,10 +9,10 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from auditor_client.ledger import make_trust
-from openapi.resources import AuditKind
+from openapi.kinds.registry import BUILT_IN
 from platform_sim import SimulatedPlatform
 from tests.system.raw import Raw, raw, usernames
 from tests.system.scene import wait
@@ -94,7 +94,7 @@ def two_party(me: Raw, names: list[str]) -> list[dict[str, Any]]:
 
 
 def record(deployment: Deployment, names: list[str], folder: Path) -> None:
-    kinds = list(get_args(AuditKind))
+    kinds = list(BUILT_IN)
     auditor = deployment.auditor("1000", kinds=kinds, exploration_limit="1000000")
     deployment.regulator.mandates.grant(
         auditor_id=auditor.me().auditor_id or "",

@@ -22,13 +22,14 @@ def compiled(function: Function) -> Function:
     """The same function as machine code, with the arithmetic of Python: no step is reordered."""
     try:
         made = njit(cache=True)(function)
-        _empty_if_unreadable(made._cache)
+        _empty_if_unreadable(made)
     except (RuntimeError, OSError):  # no place to keep it
         made = njit(function)
     return cast("Function", made)
 
 
-def _empty_if_unreadable(cache: Any) -> None:
+def _empty_if_unreadable(dispatcher: Any) -> None:
+    cache = dispatcher._cache
     try:
         cache._cache_file._load_index()
     except (AttributeError, ImportError):

@@ -10,7 +10,7 @@ from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import BatchOutcomes
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.registry import AudienceFacts
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Reach
 from tests.exploring import asked
 

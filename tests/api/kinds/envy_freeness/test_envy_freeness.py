@@ -19,7 +19,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import MENDED_REWARDS
 from privacy import waist
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.membership import Membership
 from tests.exploring import Notebook, Recommendations, asked, content, envious
 from tests.refusals import refuses

@@ -22,7 +22,7 @@ from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Platform
-from privacy.plans.envy import COST_UNIT
+from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Bounds, Reach
 from privacy.tables.membership import Membership
 from tests.exploring import Notebook, Recommendations, asked

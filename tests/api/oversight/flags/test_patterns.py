@@ -54,7 +54,7 @@ def test_the_first_audits_of_a_mandate_are_no_spike() -> None:
     assert list(bursts(mandate(), days(50, audits=1))) == []
     assert list(bursts(mandate(), days(20, 0, 0, 20, 30, audits=1))) == []
     [burst] = bursts(mandate(), days(1, 1, 1, 1, 1, 50, audits=1))
-    assert (burst.spent, burst.earlier_days) == (50, 5)
+    assert (burst.spent, burst.earlier_days) == (Fraction(50), 5)
 
 
 def test_with_a_history_a_day_is_held_against_its_median() -> None:

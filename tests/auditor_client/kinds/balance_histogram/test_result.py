@@ -49,7 +49,7 @@ def auditor(service: ScriptedService, platform: Platform) -> Iterator[Auditor]:
 
 def test_counts_come_by_name_and_as_a_frame(platform: Platform, auditor: Auditor) -> None:
     platform.releases(balances(platform.key, [0, 0.5, 1]))
-    found = auditor.audits.balances(AUDIENCE_ID, bins=2, epsilon=0.5)
+    found = auditor.audits.balance_histogram(AUDIENCE_ID, bins=2, epsilon=0.5)
     assert found.counts == {"man": [0, 1], "woman": [0, 1]}
     assert found.outside == {"man": -1, "woman": -1}
     assert found.edges == [0, 0.5, 1]
@@ -65,7 +65,7 @@ def test_counts_come_by_name_and_as_a_frame(platform: Platform, auditor: Auditor
 
 def test_the_words_tell_what_missing_people_can_mean(platform: Platform, auditor: Auditor) -> None:
     platform.releases(balances(platform.key, [0, 1]))
-    found = auditor.audits.balances(AUDIENCE_ID, bins=1)
+    found = auditor.audits.balance_histogram(AUDIENCE_ID, bins=1)
     assert isinstance(found, BalanceHistogramResult)
     assert "could not bear another 2.00 of rho" in found.words
     assert "cannot be told apart" in found.words
@@ -74,7 +74,7 @@ def test_the_words_tell_what_missing_people_can_mean(platform: Platform, auditor
 def test_a_release_of_other_bins_is_caught(platform: Platform, auditor: Auditor) -> None:
     platform.releases(balances(platform.key, [0, 0.5, 1]))
     with refuses(ReceiptError, "not-what-was-asked", "bins"):
-        auditor.audits.balances(AUDIENCE_ID, bins=[0, 0.9, 1])
+        auditor.audits.balance_histogram(AUDIENCE_ID, bins=[0, 0.9, 1])
 
 
 @pytest.mark.parametrize("bins", [0, [0.5], [0, 2], [0.2, 0.1], [-1, 0]])
@@ -82,5 +82,5 @@ def test_bins_that_are_no_shares_are_refused_here(
     platform: Platform, auditor: Auditor, bins: int | list[float]
 ) -> None:
     with pytest.raises(InputError):
-        auditor.audits.balances(AUDIENCE_ID, bins=bins)
+        auditor.audits.balance_histogram(AUDIENCE_ID, bins=bins)
     assert not platform.service.requests("POST", "/v1/audits")

@@ -72,7 +72,7 @@ SIZES = EnvyOptions(targets=73, arms=80, arms_per_person=1, steps=5000)
 
 def test_a_run_asks_for_what_was_given(platform: Platform, auditor: Auditor) -> None:
     platform.releases(released(platform.key))
-    found = auditor.audits.run_envy(AUDIENCE_ID, progress=False, **SIZES)
+    found = auditor.audits.envy_freeness(AUDIENCE_ID, progress=False, **SIZES)
     asked = platform.asked()
     assert (asked["targets"], asked["arms"], asked["delta"]) == (73, 80, "0.05")
     assert asked["arms_per_person"] == 1
@@ -126,7 +126,7 @@ def test_sizes_follow_from_the_people_in_the_audience(
     chosen: tuple[int, int, int],
 ) -> None:
     uploaded(service, members, source)
-    request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+    request = auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
     assert (request.targets, request.arms, request.arms_per_person) == chosen
 
 
@@ -134,14 +134,14 @@ def test_people_take_part_more_often_where_they_are_few(
     service: ScriptedService, auditor: Auditor
 ) -> None:
     uploaded(service, 1_000)
-    request = auditor.audits.requests.envy(AUDIENCE_ID, steps=900, targets=41)
+    request = auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900, targets=41)
     assert (request.targets, request.arms) == (41, 75)
     assert request.arms_per_person == arms_per_person_for(900, 41, 75) > 1
     with refuses(InputError, "low-power"):
-        auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+        auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
     uploaded(service, 60)
     with refuses(InputError, "few-people"):
-        auditor.audits.requests.envy(AUDIENCE_ID, steps=900)
+        auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
 
 
 def test_receipts_of_everybody_are_still_read(platform: Platform) -> None:
@@ -172,7 +172,7 @@ def test_a_release_of_another_audit_is_refused(
 ) -> None:
     platform.releases(released(platform.key, **changes))
     with refuses(ReceiptError, "not-what-was-asked", named):
-        auditor.audits.run_envy(AUDIENCE_ID, progress=False, **SIZES)
+        auditor.audits.envy_freeness(AUDIENCE_ID, progress=False, **SIZES)
 
 
 def test_a_price_says_what_people_may_lose(
@@ -180,7 +180,7 @@ def test_a_price_says_what_people_may_lose(
 ) -> None:
     paid = released(platform.key).price
     service.on("POST", "/v1/audits/price", answer(quote(paid).model_dump(mode="json")))
-    found = auditor.audits.price_envy(AUDIENCE_ID, **SIZES)
+    found = auditor.audits.quote(auditor.audits.requests.envy_freeness(AUDIENCE_ID, **SIZES))
     assert found.price.exploration_loss == Decimal(73_000)
 
 
@@ -188,11 +188,11 @@ def test_bad_input_costs_nothing(service: ScriptedService, auditor: Auditor) -> 
     too_much: EnvyOptions = {**SIZES, "alpha": 2}
     uploaded(service, 20_000)
     with refuses(InputError, "no-steps"):
-        auditor.audits.run_envy(AUDIENCE_ID)
+        auditor.audits.ask("envy-freeness", audience=AUDIENCE_ID)
     with pytest.raises(InputError, match="alpha"):
-        auditor.audits.run_envy(AUDIENCE_ID, **too_much)
+        auditor.audits.envy_freeness(AUDIENCE_ID, **too_much)
     with pytest.raises(InputError, match=r"\blam\b"):
-        auditor.audits.run_envy(AUDIENCE_ID, steps=5000, lam=0)
+        auditor.audits.envy_freeness(AUDIENCE_ID, steps=5000, lam=0)
 
 
 def test_refusals_have_errors_of_their_own() -> None:

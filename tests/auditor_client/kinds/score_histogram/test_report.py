@@ -21,7 +21,7 @@ from auditor_client.reporting.results_document import Registered, Results, Study
 from openapi.resources import InclusionProof, Levels
 from tests.auditor_client.examples import NOW, audit_of, finished
 
-FAIR = {"g0": [250, 250, 0], "g1": [252, 248, 0]}
+FAIR = {"g0": [430, 70, 0], "g1": [428, 72, 0]}
 UNFAIR = {"g0": [480, 20, 0], "g1": [30, 470, 0]}
 FEW = {"g0": [5, 4, 0], "g1": [3, 6, 0]}
 NASTY = '<script>alert("x")</script>'

@@ -19,7 +19,7 @@ NAMED = {"man": [40, 60, 0], "woman": [45, 54, 1]}
 def test_known_sizes_are_passed_on_as_exact() -> None:
     audit = finished(COUNTS, kind="known", sizes={"g0": 100, "g1": 100}, paid=price(1.0, None))
     sizes = {"man": 100, "woman": 100}
-    assert audit.fairness_gap() == fairness_gap(NAMED, sizes=sizes, epsilon=1)
+    assert audit.fairness_gap() == fairness_gap(NAMED, sizes=sizes, epsilon=1, outside=True)
 
 
 def test_noisy_sizes_are_passed_on_with_their_epsilon() -> None:
@@ -30,13 +30,14 @@ def test_noisy_sizes_are_passed_on_with_their_epsilon() -> None:
         delta=0.1,
         noisy_sizes={"man": 98, "woman": 103},
         size_epsilon=0.25,
+        outside=True,
     )
     assert audit.fairness_gap(delta=0.1) == expected
 
 
 def test_without_sizes_the_bins_must_do() -> None:
     audit = finished(COUNTS, kind="bins", paid=price(1.0, None))
-    assert audit.fairness_gap() == fairness_gap(NAMED, epsilon=1)
+    assert audit.fairness_gap() == fairness_gap(NAMED, epsilon=1, outside=True)
 
 
 def test_the_scale_says_how_much_noise_there_is() -> None:
@@ -79,6 +80,7 @@ def test_gaussian_noise_is_passed_on_with_its_variance() -> None:
         noise=Gaussian(4.0),
         noisy_sizes={"man": 98, "woman": 103},
         size_noise=Gaussian(64.0),
+        outside=True,
     )
     assert audit.fairness_gap() == expected
     assert audit.noise("sizes") == Gaussian(64.0)

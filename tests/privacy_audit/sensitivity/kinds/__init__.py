@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds import (
     balances,
     bias_size,

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.options import Option, audiences, memberships, worlds
-from tests.privacy_audit.sensitivity.people import Human
 
 
 def options(size: Size) -> list[Option]:

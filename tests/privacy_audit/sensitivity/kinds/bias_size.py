@@ -6,9 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (
     larger,
     others_with_rows,
@@ -23,7 +24,6 @@ from tests.privacy_audit.sensitivity.options import (
     shares,
     worlds,
 )
-from tests.privacy_audit.sensitivity.people import Human
 
 SCORES = (0.0, 1.4)
 OUTCOMES = (None, 0.0, 1.0)
@@ -73,7 +73,7 @@ def options(size: Size) -> list[Option]:
         _option(
             "upload, 2 groups each",
             base | LAPLACE,
-            Audience(groups_per_person=2, people=size.people),
+            SearchedAudience(groups_per_person=2, people=size.people),
             size,
             refused=True,
         ),
@@ -83,7 +83,7 @@ def options(size: Size) -> list[Option]:
 def _option(
     name: str,
     asked: Any,
-    audience: Audience,
+    audience: SearchedAudience,
     size: Size,
     *,
     refused: bool = False,
@@ -120,7 +120,7 @@ def _others(most: int) -> list[Human]:
     ]
 
 
-def _attains(asked: Any, audience: Audience) -> Mapping[Relation, float]:
+def _attains(asked: Any, audience: SearchedAudience) -> Mapping[Relation, float]:
     """Return what two people reach: a change that moves every cell twice needs three or more.
 
     Gaussian prices bound the squared norm by a sum of norms, and one of fixed slots by twice as

@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from api.operations.sensitivity.audiences import SearchedAudience, Source
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.families import Family, Size
 from tests.privacy_audit.sensitivity.options import Option, shares
-from tests.privacy_audit.sensitivity.people import Human
 
 KIND = "envy-freeness"
 SOURCES: tuple[Source, ...] = ("upload", "confirmed", "sample")
@@ -80,7 +80,7 @@ def options(size: Size) -> list[Option]:
         _option("other numbers", _BASE | _OTHER_NUMBERS, upload, size, _PART),
     ]
     # Nobody can declare the consent of people whom the platform is not shown.
-    found.append(_option("counts, hidden", _BASE, Audience("hidden", people=PEOPLE), size))
+    found.append(_option("counts, hidden", _BASE, SearchedAudience("hidden", people=PEOPLE), size))
     found += [
         replace(_option(name, _BASE | changes, upload, size), refused=True)
         for name, changes in _NOT_COVERED.items()
@@ -88,15 +88,15 @@ def options(size: Size) -> list[Option]:
     return found
 
 
-def _audience(source: Source) -> Audience:
+def _audience(source: Source) -> SearchedAudience:
     size = PEOPLE - 2 if source == "sample" else 1
-    return Audience(source, groups=1, people=PEOPLE, size=size, consented=True)
+    return SearchedAudience(source, groups=1, people=PEOPLE, size=size, consented=True)
 
 
 def _option(
     name: str,
     asked: dict[str, Any],
-    audience: Audience,
+    audience: SearchedAudience,
     size: Size,
     attains: Mapping[Relation, float] = _COUNTS,
 ) -> Option:
@@ -117,7 +117,7 @@ def envious(number: int, people: int) -> Human:
     return Human(likes=tuple(float(arm != number) for arm in range(people)))
 
 
-def _families(audience: Audience, seeds: int) -> Callable[[], Iterable[Family]]:
+def _families(audience: SearchedAudience, seeds: int) -> Callable[[], Iterable[Family]]:
     """Others who are alike, and others of whom some are envied by everybody else."""
     count = audience.people
 

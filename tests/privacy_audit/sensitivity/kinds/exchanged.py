@@ -15,10 +15,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from api.kinds.two_party import SUMS, terms_of, values_of
+from api.operations.sensitivity.audiences import SearchedAudience, Source
+from api.operations.sensitivity.compare import Cells
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import PeopleWorld
+from api.operations.sensitivity.running import CONTENTS, coupled
 from privacy.tables.price import Relation
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.compare import Cells
-from tests.privacy_audit.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds import log_cdf, scores
 from tests.privacy_audit.sensitivity.kinds.rows import (
     is_sampled,
@@ -28,8 +30,7 @@ from tests.privacy_audit.sensitivity.kinds.rows import (
     with_same_rows,
 )
 from tests.privacy_audit.sensitivity.options import CONTENT_ID, EXACT, Option, shares, worlds
-from tests.privacy_audit.sensitivity.people import World
-from tests.privacy_audit.sensitivity.running import CONTENTS, coupled, platform_of
+from tests.privacy_audit.sensitivity.running import platform_of
 
 KIND = "two-party"
 SOURCES: tuple[Source, ...] = ("upload", "confirmed", "hidden")
@@ -45,7 +46,7 @@ _HIDDEN = shares(1.0, 0.5)
 class Exchanged(Option):
     """An option whose table is made by the party: the service never has it in the clear."""
 
-    def tables(self, world: World) -> Mapping[str, Cells]:
+    def tables(self, world: PeopleWorld) -> Mapping[str, Cells]:
         terms = terms_of(self.request, self.audience.facts, "audit")
         with coupled(world.seed):
             persons = self.audience.rows(world)
@@ -64,8 +65,8 @@ class Exchanged(Option):
         return found
 
 
-def audience_of(source: Source, size: Size) -> Audience:
-    return Audience(source, people=size.people, ordered=True)
+def audience_of(source: Source, size: Size) -> SearchedAudience:
+    return SearchedAudience(source, people=size.people, ordered=True)
 
 
 def asked_for(metric: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def options(size: Size) -> list[Option]:
         _option(name, asked_for(histogram, **each), upload, size) for name, each in changes.items()
     ]
     unordered = replace(upload, ordered=False)
-    sample = Audience("sample", people=size.people + 1)
+    sample = SearchedAudience("sample", people=size.people + 1)
     for name, audience in (("without its order", unordered), ("sample", sample)):
         refused = _option(name, asked_for(histogram), audience, size)
         found.append(replace(refused, refused=True))
@@ -138,7 +139,7 @@ def _metrics(size: Size) -> dict[str, dict[str, Any]]:
     }
 
 
-def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) -> Option:
+def _option(name: str, asked: dict[str, Any], audience: SearchedAudience, size: Size) -> Option:
     metric = asked["metric"]
     if metric["name"] == "score-histogram":
         humans, strategy = scores.scored(audience, size), scores.larger(audience)

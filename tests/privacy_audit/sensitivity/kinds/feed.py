@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (
     NOISES,
     is_sampled,
@@ -59,7 +59,7 @@ def options(size: Size) -> list[Option]:
     ]
 
 
-def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
+def _option(name: str, asked: Any, audience: SearchedAudience, size: Size) -> Option:
     most = asked.get("rows_per_person", 1)
     letters: list[Any] = [
         (like, 0.0, strategy, creator, "1")

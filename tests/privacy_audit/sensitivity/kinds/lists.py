@@ -7,8 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience, Source
-from tests.privacy_audit.sensitivity.families import Family, Size
+from api.operations.sensitivity.audiences import SearchedAudience, Source
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human, Row
 from tests.privacy_audit.sensitivity.kinds.exchanged import (
     KIND,
     SOURCES,
@@ -18,7 +19,6 @@ from tests.privacy_audit.sensitivity.kinds.exchanged import (
 )
 from tests.privacy_audit.sensitivity.kinds.rows import larger, others_with_rows, with_rows
 from tests.privacy_audit.sensitivity.options import Option, memberships, shares, worlds
-from tests.privacy_audit.sensitivity.people import Human, Row
 
 RANKS = (1, 2)
 WORTH = (0.0, 1.0)
@@ -49,7 +49,7 @@ def options(size: Size) -> list[Option]:
     ]
 
 
-def _audience(source: Source, size: Size) -> Audience:
+def _audience(source: Source, size: Size) -> SearchedAudience:
     """Two candidates at least: one would be alone in their lists, and meet nobody."""
     return replace(audience_of(source, size), size=2)
 
@@ -90,7 +90,7 @@ def _metrics() -> dict[str, dict[str, Any]]:
     }
 
 
-def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) -> Option:
+def _option(name: str, asked: dict[str, Any], audience: SearchedAudience, size: Size) -> Option:
     metric = asked["metric"]
     if metric["log"] == "lists":
         # The rank of a pair is drawn by the seed: of three, some draw those that the lists have.
@@ -109,11 +109,13 @@ def _option(name: str, asked: dict[str, Any], audience: Audience, size: Size) ->
     return Exchanged(KIND, name, asked, audience, look, strategy, attains, sampled=sampled)
 
 
-def _any_rows(audience: Audience) -> st.SearchStrategy[Human]:
+def _any_rows(audience: SearchedAudience) -> st.SearchStrategy[Human]:
     return larger(audience, st.sampled_from(LETTERS))
 
 
-def _meeting(audience: Audience, size: Size, seeds: range) -> Callable[[], Iterable[Family]]:
+def _meeting(
+    audience: SearchedAudience, size: Size, seeds: range
+) -> Callable[[], Iterable[Family]]:
     """People who view lists in which they are listed themselves, and by others: a part of them."""
 
     def families() -> Iterator[Family]:
@@ -138,7 +140,7 @@ def _viewers(number: int, listed: list[int], rows: tuple[int, ...]) -> Iterator[
         yield Human(rows, rows=_as_rows(entries))
 
 
-def _everything(number: int, others: list[int], audience: Audience) -> Iterator[Human]:
+def _everything(number: int, others: list[int], audience: SearchedAudience) -> Iterator[Human]:
     """One person with any list of their own, and any place in one list of each other person."""
     sitting: list[Any] = [None, *product(RANKS, WORTH)]
     for groups, viewer in product(memberships(audience), _viewers(number, others[:1], (0,))):
@@ -154,7 +156,7 @@ def _as_rows(entries: Iterable[Any]) -> tuple[Row, ...]:
     )
 
 
-def _any_lists(audience: Audience) -> st.SearchStrategy[Human]:
+def _any_lists(audience: SearchedAudience) -> st.SearchStrategy[Human]:
     """Larger worlds: several lists of each viewer, and places in those of several others."""
     worth = st.sampled_from([0.0, 0.25, 0.5, 1.0])
     query, rank, who = st.integers(0, 2), st.integers(1, 3), st.integers(0, _MOST)

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.rows import (
     is_sampled,
     larger,
@@ -37,7 +37,7 @@ def options(size: Size) -> list[Option]:
     return [*found, *(_option(name, base | each, upload, size) for name, each in changes.items())]
 
 
-def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
+def _option(name: str, asked: Any, audience: SearchedAudience, size: Size) -> Option:
     most = asked.get("rows_per_person", 1)
     if asked["log"] == "items":
         letters: list[Any] = [(0, 1, 1.0, 1.0), (0, 3, 1.0, 1.0)]

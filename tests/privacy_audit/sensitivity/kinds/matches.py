@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.options import (
     EXACT,
     Option,
@@ -11,7 +12,6 @@ from tests.privacy_audit.sensitivity.options import (
     shares,
     worlds,
 )
-from tests.privacy_audit.sensitivity.people import Human
 
 # The number of people in a sample is public: nobody moves it.
 _STILL = shares(0.0, 0.0)

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Size
 from tests.privacy_audit.sensitivity.kinds.log_cdf import ROWS
 from tests.privacy_audit.sensitivity.kinds.rows import (
     NOISES,
@@ -61,7 +61,7 @@ def options(size: Size) -> list[Option]:
     ]
 
 
-def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
+def _option(name: str, asked: Any, audience: SearchedAudience, size: Size) -> Option:
     most = asked.get("rows_per_person", 1)
     if asked["log"] == "items":
         letters: list[Any] = [(0, rank, 1.0, worth) for rank in (1, 2) for worth in (0.0, 1.0)]
@@ -81,6 +81,6 @@ def _option(name: str, asked: Any, audience: Audience, size: Size) -> Option:
     return Option("outcome-test", name, asked, audience, look, strategy, attains, sampled=part)
 
 
-def _items(audience: Audience) -> Any:
+def _items(audience: SearchedAudience) -> Any:
     row = st.tuples(st.just(0), st.integers(0, 4), st.floats(0, 1), st.floats(0, 1))
     return larger(audience, row)

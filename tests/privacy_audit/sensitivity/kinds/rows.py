@@ -5,15 +5,15 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.people import Human, Row
 from tests.privacy_audit.sensitivity.options import GAUSSIAN, LAPLACE, memberships
-from tests.privacy_audit.sensitivity.people import Human, Row
 
 # Gaussian noise is told apart from Laplace noise by what several rows of a person do together.
 NOISES = (("Laplace", LAPLACE, 1), ("Laplace", LAPLACE, 2), ("Gaussian", GAUSSIAN, 2))
 
 
-def with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Human]:
+def with_rows(audience: SearchedAudience, letters: Sequence[Row], most: int) -> list[Human]:
     """Everybody with up to so many rows of these, in any order, and some with one row too many.
 
     Which rows of somebody are drawn depends on their order.
@@ -23,7 +23,7 @@ def with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Hum
     return [Human(groups, rows=text) for groups in memberships(audience) for text in texts]
 
 
-def others_with_rows(audience: Audience, letters: Sequence[Row], most: int) -> list[Human]:
+def others_with_rows(audience: SearchedAudience, letters: Sequence[Row], most: int) -> list[Human]:
     """Everybody that others can be, with one row at most; with more, a few whose rows are alike."""
     if is_sampled(most):
         return with_same_rows(audience, letters, most)
@@ -36,14 +36,14 @@ def is_sampled(most: int) -> bool:
     return most > 1
 
 
-def with_same_rows(audience: Audience, letters: Sequence[Row], count: int) -> list[Human]:
+def with_same_rows(audience: SearchedAudience, letters: Sequence[Row], count: int) -> list[Human]:
     """Two others whose rows are all alike."""
     groups = memberships(audience)[:2]
     return [Human(each, rows=(row,) * count) for each, row in zip(groups, letters, strict=False)]
 
 
 def larger(
-    audience: Audience, row: st.SearchStrategy[Row], most: int = 5
+    audience: SearchedAudience, row: st.SearchStrategy[Row], most: int = 5
 ) -> st.SearchStrategy[Human]:
     groups = st.sampled_from(memberships(audience))
     return st.builds(Human, groups, rows=st.lists(row, max_size=most).map(tuple))

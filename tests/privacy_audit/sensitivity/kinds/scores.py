@@ -6,8 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Size
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.options import (
     CONTENT_ID,
     EXACT,
@@ -19,14 +20,13 @@ from tests.privacy_audit.sensitivity.options import (
     tree_attains,
     worlds,
 )
-from tests.privacy_audit.sensitivity.people import Human
 
 
 def edges(size: Size) -> dict[str, Any]:
     return {"edges": list(range(size.bins + 1))}
 
 
-def scored(audience: Audience, size: Size, contents: int = 1) -> list[Human]:
+def scored(audience: SearchedAudience, size: Size, contents: int = 1) -> list[Human]:
     """Everybody one can be: in these groups, with a score in any bin, or outside of all."""
     values = [*(number + 0.5 for number in range(size.bins)), nan]
     return [
@@ -40,7 +40,7 @@ def any_score() -> st.SearchStrategy[float]:
     return st.one_of(st.floats(-1, 4), st.sampled_from([0.0, 1.0, 2.0, nan]))
 
 
-def larger(audience: Audience) -> st.SearchStrategy[Human]:
+def larger(audience: SearchedAudience) -> st.SearchStrategy[Human]:
     groups = st.sampled_from(memberships(audience))
     return st.builds(Human, groups, scores=st.tuples(any_score(), any_score()))
 
@@ -82,7 +82,7 @@ def cdfs(size: Size) -> list[Option]:
     ]
 
 
-def _option(kind: str, name: str, asked: Any, audience: Audience, size: Size) -> Option:
+def _option(kind: str, name: str, asked: Any, audience: SearchedAudience, size: Size) -> Option:
     humans = scored(audience, size)
     attains = tree_attains(audience) if kind == "score-cdf" else EXACT
     look = worlds(audience, humans, humans, size)

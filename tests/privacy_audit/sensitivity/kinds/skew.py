@@ -6,11 +6,11 @@ from itertools import chain
 from math import nan
 from typing import Any
 
-from tests.privacy_audit.sensitivity.audiences import Audience
-from tests.privacy_audit.sensitivity.families import Family, Size
+from api.operations.sensitivity.audiences import SearchedAudience
+from api.operations.sensitivity.families import Family, Size
+from api.operations.sensitivity.people import Human
 from tests.privacy_audit.sensitivity.kinds.scores import edges, larger, scored
 from tests.privacy_audit.sensitivity.options import CONTENT_ID, Option, audiences, shares, worlds
-from tests.privacy_audit.sensitivity.people import Human
 
 # Bystanders of the lighter group, and what those of the heavier one weigh in its weights.
 _LIGHT, _RATIO = 40, 45
@@ -29,13 +29,13 @@ def options(size: Size) -> list[Option]:
         for source, audience in audiences(size, several=False).items():
             if source in ("upload", "sample") or name == "weights 1 and 1":
                 found.append(_option(f"{name}, {source}", base | extra, audience, size))
-    two = Audience(groups_per_person=2, people=size.people)
+    two = SearchedAudience(groups_per_person=2, people=size.people)
     refused = _option("upload, 2 groups each", base, two, size, refused=True)
     return [*found, refused]
 
 
 def _option(
-    name: str, asked: Any, audience: Audience, size: Size, *, refused: bool = False
+    name: str, asked: Any, audience: SearchedAudience, size: Size, *, refused: bool = False
 ) -> Option:
     day = "context" not in asked
     humans = scored(audience, size, contents=2)

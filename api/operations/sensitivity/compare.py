@@ -68,7 +68,7 @@ def compare(plan: waist.ReleasePlan, stacks: Stacks) -> Largest:
             reach = Reach(*(int(each.max()) for each in norms[:3]))
             found.norms[name, relation] = reach
             if (mechanism := _priced(plan, name)) is not None:
-                gains += _gain(mechanism, *norms)
+                gains += _gain(mechanism, norms[0], norms[1], norms[3])
         one, other = np.unravel_index(int(gains.argmax()), gains.shape)
         found.losses[relation] = _loss(plan, stacks, int(one), int(other))
     return found
@@ -86,7 +86,7 @@ def _norms(cells: Cells, ends: int) -> tuple[NDArray[Any], ...]:
     return l1, l2, linf, width
 
 
-def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, linf: Any, width: Any) -> Any:
+def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
     """What a change of these norms costs; of numbers as well as of arrays of them."""
     scale = Fraction(mechanism.scale) if isinstance(l1, Fraction) else mechanism.scale
     if isinstance(mechanism, waist.DiscreteGaussian):
@@ -102,7 +102,7 @@ def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Frac
     for name, cells in stacks.items():
         if (mechanism := _priced(plan, name)) is not None:
             norms = _norms(np.stack([cells[one], cells[other]]), 1)
-            total += _gain(mechanism, *(Fraction(int(each[0, 1])) for each in norms))
+            total += _gain(mechanism, *(Fraction(int(norms[each][0, 1])) for each in (0, 1, 3)))
     return total
 
 

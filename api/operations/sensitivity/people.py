@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from api.operations.sensitivity.logs import LOGS, columns_of
 from api.platforms.interfaces import NOBODY, Log, Persons
-from tests.exploring import Recommendations
-from tests.privacy_audit.sensitivity.logs import LOGS, columns_of
 
 ATTRIBUTE = "group"
 CODE = "code"
@@ -48,7 +47,7 @@ class Human:
 
 
 @dataclass(frozen=True)
-class World:
+class PeopleWorld:
     """People by their number. `seed` decides whatever is drawn, the same way in all neighbours."""
 
     people: Mapping[int, Human]
@@ -144,25 +143,6 @@ class World:
                 if owner == viewer and places.get((query, place), _BLANK)[-3:] == _BLANK:
                     places[query, place] = (query, place, who, number, number)
         return list(places.values())
-
-
-class Tastes(Recommendations):
-    """What people get from anybody's recommendations, as policies."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(np.empty((0, 0)))
-        self.world = world
-
-    def consenting(self, persons: Any) -> Any:
-        return np.array([self.world.people[who].consents for who in persons.tolist()], bool)
-
-    def utility(self, targets: Any, arms: Any) -> Any:
-        pairs = zip(targets.tolist(), arms.tolist(), strict=True)
-        return np.array([self._worth(target, arm) for target, arm in pairs])
-
-    def _worth(self, target: int, arm: int) -> float:
-        liked = self.world.people[arm].liked
-        return self.world.people[target].likes[arm] if liked is None else liked[target]
 
 
 def names(number: int, group: int) -> tuple[str, str]:

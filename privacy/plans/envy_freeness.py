@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from privacy.errors import BoundsError
+from privacy.plans.kind_plan import KindPlan
 from privacy.plans.part import PlannedTable, PublicAudience, Request, share_of
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Lots, Reach
@@ -18,7 +19,7 @@ _COUNTED: Final = Reach(2, 2, 1)
 _DIVISOR = 4
 
 
-def envy_freeness(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
+def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the two counts and, if they are bought, the sum of steps and the cost."""
     epsilon, steps = Fraction(request["epsilon"]), request["steps"]
     counts = _bounds(request, audience, (2,), _COUNTED)
@@ -45,3 +46,6 @@ def _bounds(
         raise BoundsError("an audit of envy says in how many lots one person may take part")
     reach = lot.l1, lot.l2_squared, lot.linf
     return Bounds.by(shape, Lots(*reach, each, audience.fixed_slots))
+
+
+PLAN = KindPlan("envy-freeness", _parts, explores=True)

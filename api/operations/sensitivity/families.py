@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
-from tests.privacy_audit.sensitivity.people import Human, World
+from api.operations.sensitivity.people import Human, PeopleWorld
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Family:
     variants: Sequence[Human]
     seed: int = 0
 
-    def worlds(self) -> Iterator[World]:
+    def worlds(self) -> Iterator[PeopleWorld]:
         """The world without the person first."""
-        yield World(self.others, self.seed)
+        yield PeopleWorld(self.others, self.seed)
         for human in self.variants:
             people = {**self.others, self.number: human}
-            yield World(dict(sorted(people.items())), self.seed)
+            yield PeopleWorld(dict(sorted(people.items())), self.seed)
 
 
 def enumerated(

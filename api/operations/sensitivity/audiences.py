@@ -23,26 +23,24 @@ from api.audits.pricing import audience_facts
 from api.db import AudienceRow
 from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts
-from api.platforms.interfaces import NOBODY, Persons
-from api.two_party.candidates import load_candidates
-from openapi.resources import SampleDraft
-from privacy.tables.membership import Membership
-from privacy.two_party.joins import once
-from tests.privacy_audit.sensitivity.people import (
+from api.operations.sensitivity.people import (
     ATTRIBUTE,
     CODE,
     USERNAME,
     Identities,
-    World,
+    PeopleWorld,
     names,
 )
-from tests.privacy_audit.sensitivity.running import platform_of
+from api.operations.sensitivity.running import platform_of
+from api.platforms.interfaces import NOBODY, Persons
+from openapi.resources import SampleDraft
+from privacy.tables.membership import Membership
 
 Source = Literal["upload", "confirmed", "sample", "hidden"]
 
 
 @dataclass(frozen=True)
-class Audience:
+class SearchedAudience:
     """What the auditor asks for: `people` numbers are named in each of so many groups.
 
     `size` is the number of people of each group of a sample, or of candidates. An ordered or hidden
@@ -71,14 +69,14 @@ class Audience:
         with Session(_database()) as session:
             return audience_facts(session, self._row(hidden), rows)
 
-    def membership(self, world: World) -> Membership:
+    def membership(self, world: PeopleWorld) -> Membership:
         """Find the people of each group; worlds alike in what this depends on are asked once."""
         found = _MEMBERSHIPS.get(key := (self, world.identities))
         if found is None:
             found = _MEMBERSHIPS[key] = self._membership(world)
         return found
 
-    def _membership(self, world: World) -> Membership:
+    def _membership(self, world: PeopleWorld) -> Membership:
         if self.source == "sample":
             return self._drawn(world)
         if self._is_one_group:
@@ -91,8 +89,11 @@ class Audience:
         kept = sealing._confirmed(world, self._code_row, matched)
         return Membership.cut(kept, self.groups_per_person)
 
-    def rows(self, world: World) -> Persons:
+    def rows(self, world: PeopleWorld) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
+        from api.two_party.candidates import load_candidates
+        from privacy.two_party.joins import once
+
         named = pa.array([name for group in range(self.groups) for name in self._names(group)])
         if self.source == "hidden":
             audit = f"audit_{world.seed}"
@@ -103,14 +104,14 @@ class Audience:
         [kept] = sealing._confirmed(world, self._code_row, [matched])
         return once(np.where(np.isin(matched, kept), matched, NOBODY))
 
-    def is_full(self, world: World) -> bool:
+    def is_full(self, world: PeopleWorld) -> bool:
         """Whether a sample of this size can be drawn, as the platform's offer says it can."""
         if self.source != "sample":
             return True
         declared = [human.groups[0] for human in world.people.values() if human.groups]
         return all(declared.count(group) >= self.size for group in range(self.groups))
 
-    def _drawn(self, world: World) -> Membership:
+    def _drawn(self, world: PeopleWorld) -> Membership:
         groups = [
             {"label": label, "value": label.removeprefix("g"), "size": self.size}
             for label in self._labels
@@ -151,7 +152,7 @@ class Audience:
         )
 
 
-_MEMBERSHIPS: dict[tuple[Audience, Identities], Membership] = {}
+_MEMBERSHIPS: dict[tuple[SearchedAudience, Identities], Membership] = {}
 
 
 def forget_memberships() -> None:

@@ -1,0 +1,52 @@
+"""Offers: the price of an audit that was asked for, and what it can tell, before it is paid."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from auditor_client.errors import InputError
+from auditor_client.kinds.forecasts import Forecast
+from openapi.kinds.unions import AnyRequest
+from openapi.prices import Quote
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Request with its price and forecast; `first` is the price of an audit that runs before it."""
+
+    request: AnyRequest
+    quote: Quote
+    forecast: Forecast
+    first: Quote | None = None
+    covered: bool = True
+
+    @property
+    def debit(self) -> Decimal:
+        """Return what the mandate is debited altogether."""
+        return self.quote.price.debit + (self.first.price.debit if self.first else 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the quote, with the forecast and the price of a first audit."""
+        forecast = {
+            "sentence": self.forecast.sentence,
+            "answers": self.forecast.answers,
+            "enough": self.forecast.enough,
+        }
+        return {
+            "kind": self.request.kind,
+            **self.quote.model_dump(),
+            "covered": self.covered,
+            "debit": self.debit,
+            "first": self.first.model_dump() if self.first else None,
+            "forecast": forecast,
+        }
+
+    def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
+        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen."""
+        if self.forecast.answers is not False or {"epsilon", "rho"} & said.keys():
+            return
+        raise InputError(
+            f"{self.forecast} Nothing was paid. To ask for it nevertheless, give an epsilon.",
+            case="cannot-answer",
+        )

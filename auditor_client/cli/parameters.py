@@ -1,0 +1,83 @@
+"""Options and arguments of commands, derived from the parameters of kinds."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
+
+import typer
+
+from auditor_client.kinds.auditor_kind import AuditorKind
+from openapi.kinds.parameters import RequestParameter, parameters_of
+
+_ARGUMENTS = ("content", "audience", "log", "contents")
+_REPEATED = ("context", "where")
+_METAVARS = {"bins": "NUMBER|EDGES", "amount": "NUMBER", "range": "LOW,HIGH", "audit": "AUDIT"}
+Made = inspect.Parameter
+
+
+def parameters(kind: AuditorKind) -> list[RequestParameter]:
+    """Return what people say to ask for a kind, but for who pays, which all commands take."""
+    every = [*parameters_of(kind.contract.request), *kind.asking.extras]
+    return [each for each in every if each.role != "mandate"]
+
+
+def derived(kind: AuditorKind) -> Iterator[Made]:
+    """Yield the arguments and options of a kind's command."""
+    for each in parameters(kind):
+        yield _made(each)
+        if each.role == "bins":
+            hidden = typer.Option(hidden=True, help="Edges of bins, as --bins takes them too.")
+            yield _parameter("edges", str | None, hidden, None)
+        if each.levels:
+            option = typer.Option(help="In place of bins, the values of a discrete score: 1,2,3.")
+            yield _parameter("levels", str | None, option, None)
+
+
+def _made(each: RequestParameter) -> Made:
+    if each.role in _ARGUMENTS:
+        many = each.role == "contents"
+        name = "CONTENT..." if many else each.name.upper()
+        return _parameter(each.name, list[str] if many else str, typer.Argument(metavar=name))
+    plain, default = _type(each), each.default
+    if each.role in _REPEATED:
+        plain, default = list[str] | None, None
+    elif isinstance(default, list | tuple):
+        default = ",".join(map(str, default)) or None
+    option = typer.Option(
+        f"--{each.name.replace('_', '-')}",
+        help=_help(each),
+        metavar=_METAVARS.get(each.role),
+        min=each.least if each.role == "integer" else None,
+        max=each.most if each.role == "integer" else None,
+    )
+    if each.required:
+        return _parameter(each.name, plain, option)
+    if default is None:
+        return _parameter(each.name, plain | None, option, None)
+    return _parameter(each.name, plain, option, default if plain in (int, bool) else str(default))
+
+
+def _type(each: RequestParameter) -> Any:
+    if each.role == "choice":
+        return Literal[each.choices]
+    return {"integer": int, "flag": bool}.get(each.role, str)
+
+
+def _help(each: RequestParameter) -> str:
+    limit = f" At most {each.most:g}." if each.most is not None and each.role == "amount" else ""
+    form = {"context": " NAME=VALUE, repeatable.", "where": " COLUMN=VALUE,VALUE, repeatable."}
+    return f"{each.title}. {each.help}{limit}{form.get(each.role, '')}"
+
+
+def _parameter(name: str, plain: Any, info: Any, default: Any = Made.empty) -> Made:
+    return Made(name, Made.KEYWORD_ONLY, default=default, annotation=Annotated[plain, info])
+
+
+def with_signature(function: Callable[..., None], made: list[Made]) -> Callable[..., None]:
+    """Return the function with the signature that Typer makes a command of."""
+    required = [each for each in made if each.default is Made.empty]
+    others = [each for each in made if each.default is not Made.empty]
+    signature = inspect.Signature([*required, *others])
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__annotations__ = {each.name: each.annotation for each in made}
+    return function

@@ -1,0 +1,61 @@
+"""Public facts of a platform and an auditor from which requests are completed."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from auditor_client.errors import InputError
+from openapi.resources import Audience, Catalogue, LogOffer
+
+
+class RequestFacts(Protocol):
+    """Facts that a request may depend on; reading them spends nothing."""
+
+    def catalogue(self) -> Catalogue: ...
+
+    def audience(self, audience_id: str) -> Audience: ...
+
+    def names(self, audience_id: str) -> Mapping[str, str]:
+        """Return the names of groups by label, as far as they are known here."""
+        ...
+
+    def result(self, audit_id: str) -> Any:
+        """Return a released audit of this auditor."""
+        ...
+
+
+def log_offer(catalogue: Catalogue, name: str) -> LogOffer:
+    """Return what the catalogue says of a log."""
+    offered = {log.name: log for log in catalogue.logs}
+    if name not in offered:
+        known = ", ".join(offered) or "none at all"
+        raise InputError(
+            f"The platform offers no log {name!r}; its logs are: {known}.", case="no-such-log"
+        )
+    return offered[name]
+
+
+def column_range(offer: LogOffer, column: str) -> tuple[float, float]:
+    """Return the public range of a column of numbers."""
+    for found in offer.numbers:
+        if found.name == column:
+            return found.low, found.high
+    known = ", ".join(found.name for found in offer.numbers) or "none"
+    raise InputError(
+        f"The log {offer.name!r} has no numbers {column!r}; its numbers are: {known}.",
+        case="no-such-numbers",
+    )
+
+
+def words_among(offer: LogOffer, among: str | None, column: str = "") -> list[str]:
+    """Return the words of a log that can be chosen: signals, strategies, days, or a column's."""
+    every = {each.name: each.values for each in offer.words}
+    if among == "values":
+        return every.get(column, [])
+    traffic = offer.traffic
+    if traffic is None or among is None:
+        return []
+    if among == "signals":
+        return list(traffic.signals)
+    if among == "strategies":
+        return [name for name in every.get(traffic.strategy, []) if name != traffic.random]
+    return every.get(traffic.day or "", [])

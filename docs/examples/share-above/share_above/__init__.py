@@ -1,0 +1,1 @@
+"""Kind of audit `share-above`: the share of each group whose score is above a threshold."""

@@ -1,0 +1,84 @@
+"""Plain words for what is wrong with a value, in place of those of the validation library.
+
+They name the field and the admissible values, and never the value: it may be private.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+_WORDS: Mapping[str, str] = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "decimal_max_places": "must have at most {decimal_places} decimal places",
+    "decimal_parsing": "must be a number",
+    "decimal_type": "must be a number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "needs at least {min_length} of them, and has {actual_length}",
+    "too_long": "takes at most {max_length} of them",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "union_tag_invalid": "must be one of {expected_tags}",
+    "union_tag_not_found": "must say {discriminator}",
+    "dict_type": "must be a mapping of names to values",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "model_type": "must be an object with fields",
+    "model_attributes_type": "must be an object with fields",
+    "datetime_parsing": "must be a date and time, such as 2026-01-31T12:00:00Z",
+    "datetime_type": "must be a date and time, such as 2026-01-31T12:00:00Z",
+    "datetime_from_date_parsing": "must be a date and time, such as 2026-01-31T12:00:00Z",
+    "date_from_datetime_parsing": "must be a date, such as 2026-01-31",
+    "date_parsing": "must be a date, such as 2026-01-31",
+    "timezone_aware": "must have a time zone, such as Z",
+    "base64_decode": "must be base64",
+    "json_invalid": "must be valid JSON",
+    "bytes_type": "must be bytes",
+    "none_required": "must be empty",
+    "unexpected_keyword_argument": "there is no such field",
+}
+_IDENTIFIER = "must be an identifier, such as audience_0193c2a5f0d1000000000000000002"
+
+
+def what_is_wrong(item: ErrorDetails) -> str:
+    """Return what one value must be."""
+    if item["type"] in ("value_error", "assertion_error"):
+        return item["msg"].partition(", ")[2]
+    context: Mapping[str, Any] = item.get("ctx") or {}
+    if item["type"] == "string_pattern_mismatch":
+        identifier = str(context.get("pattern", "")).startswith("^[a-z]+_")
+        return _IDENTIFIER if identifier else f"must have the form {context.get('pattern')}"
+    words = _WORDS.get(item["type"])
+    return words.format(**context) if words else "does not have the documented form"
+
+
+def where_it_is(item: ErrorDetails, names: Mapping[str, str] | None = None) -> str:
+    """Return the place of a value, under the names by which people know the fields."""
+    steps = [str(step) for step in item["loc"]]
+    known = names or {}
+    return ".".join(known.get(step, step) for step in steps)
+
+
+def complaints(error: ValidationError, names: Mapping[str, str] | None = None) -> list[str]:
+    """Return one short line for each value that does not fit."""
+    lines = [
+        ": ".join(filter(None, (where_it_is(item, names), what_is_wrong(item))))
+        for item in error.errors(include_url=False)
+    ]
+    return list(dict.fromkeys(lines))

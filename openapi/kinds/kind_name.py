@@ -1,0 +1,28 @@
+"""Name of a kind of audit in messages."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from openapi.kinds.registry import CONTRACTS
+
+# A name is text: which kinds there are depends on the platform, and on the packages it has enabled.
+AuditKind = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        max_length=64,
+        description="Name of a kind of audit; the catalogue lists those of this platform.",
+        examples=["score-histogram"],
+    ),
+]
+
+
+def _registered(name: str) -> str:
+    if name not in CONTRACTS:
+        raise ValueError(f"must be a kind of audit: {', '.join(CONTRACTS)}")
+    return name
+
+
+# A name in something that is sent, of a kind that exists here.
+RegisteredKind = Annotated[AuditKind, AfterValidator(_registered)]
