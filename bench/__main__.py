@@ -49,7 +49,7 @@ FIGURES: Mapping[str, Callable[[], list[Figure]]] = {
 
 
 def main(names: Iterable[str]) -> int:
-    """How many figures failed."""
+    """Run the named benches and return the number of failed figures."""
     failed = [name for name in names if not _published(name)]
     if failed:
         Console().print(f"failed: {', '.join(failed)}")

@@ -1,8 +1,8 @@
-"""Entries appended to the ledger, each in a transaction of its own, with heads signed between.
+"""Entries appended to the ledger, each in its own transaction, with checkpoints signed in between.
 
-The floor: as many rows with the same columns and a text as long, inserted by the same ORM in as
-many transactions. Ours adds the lock and the time of the books, the canonical text and its check,
-the leaf's hash, the tree, and the signed heads.
+The floor is the same number of rows and transactions by the same ORM, with the same columns and
+texts as long. Ours adds the ledger's lock and clock, the canonical text and its check, the leaf's
+hash, the tree, and the signed checkpoints.
 """
 
 import secrets
@@ -47,7 +47,7 @@ def run() -> list[Figure]:
         Bare.metadata.create_all(host.service.store.engine)
         return [
             compare(
-                f"{ENTRIES} entries appended and signed; beside bare inserts",
+                f"{ENTRIES} entries appended and signed; compared with bare inserts",
                 lambda: appended(host, ENTRIES),
                 lambda: _inserted(host, ENTRIES),
                 goal="≤ 2",
@@ -57,7 +57,7 @@ def run() -> list[Figure]:
 
 
 def appended(host: Hosted, entries: int) -> None:
-    """So many entries like those of an upload, each committed by itself."""
+    """Append entries like those of an upload, each in its own transaction."""
     checkpoints = host.service.checkpointer()
     for number in range(entries):
         with host.service.store.write() as session:

@@ -1,7 +1,7 @@
 """`python -m bench.bare DATABASE_URL PORT LOOKS`: a FastAPI application that does none of our work.
 
-What it is beside: the requests of one audit, and as many one-row commits as our path makes, by the
-same ORM on the same engine. It parses the same request and checks nothing.
+It is the baseline for the requests of one audit. It makes as many one-row commits as our path, by
+the same ORM on the same engine. It parses the same request and checks nothing.
 
     POST /v1/audits               a job is written       (ours: the charge)
     a thread                      the job is claimed     (ours: the claim)
@@ -9,9 +9,9 @@ same ORM on the same engine. It parses the same request and checks nothing.
     GET /v1/audits/{id}/events    the job's states, until it is released
     GET /v1/audits/{id}/release   its answer is read
 
-How streams find states out makes more of a difference than anything else here. With `own` looks
-each stream asks the database by itself, as one would write it; with `shared` ones all of them ask
-together and are told by the worker, as ours (`api.audits.events`).
+The way in which streams learn states matters more than anything else here. With `own` looks
+each stream polls the database, the obvious way. With `shared` looks all streams share one poll and
+the worker notifies them, as in our service (`api.audits.events`).
 """
 
 import asyncio

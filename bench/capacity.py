@@ -1,5 +1,6 @@
-"""What a large platform needs: `python -m bench.capacity` writes the tables of
-docs/explanation/performance.md.
+"""Capacity of a large platform: `python -m bench.capacity` writes tables.
+
+The tables are those of docs/explanation/performance.md.
 
 Times are those of `bench/results.json`, by the name of the figure; sizes are measured here, on a
 service that runs a few audits. Everything else is an assumption, and is named as one.
@@ -35,7 +36,7 @@ AUDITS = 10_000
 SIZES = {2_000: 0.90, 100_000: 0.09, 1_000_000: 0.009, 20_000_000: 0.001}
 # Of how many audits an audience is used.
 AUDITS_PER_AUDIENCE = 4
-# What reading one person takes beside ours: seconds of the platform's model, or rows of a log.
+# The platform's cost per person, in addition to ours: seconds of its model, or rows of a log.
 MODELS = {
     "scores, the demo's model": (0.0, 0),
     "scores at 10 µs a person": (10e-6, 0),
@@ -70,12 +71,12 @@ class Unit:
 UNITS = {
     "person": Unit(
         "a person of an audit, sealed to released, with the demo's model",
-        r"audit of ([\d,]+) people, sealed to released; beside",
+        r"audit of ([\d,]+) people, sealed to released; compared with",
         2.5e-7,
     ),
     "audit": Unit(
         "a small audit over HTTP, all of its requests and commits",
-        r"small audits, .*PostgreSQL.*, 1 process; beside",
+        r"small audits, .*PostgreSQL.*, 1 process; compared with",
         0.02,
     ),
     "identifier": Unit(
@@ -144,13 +145,15 @@ class Model:
         return cls({name: unit.value(figures) for name, unit in UNITS.items()}, measured_sizes())
 
     def seconds(self, people: int, model: str) -> float:
-        """How long a worker is busy with one audit."""
+        """Return the seconds that a worker needs for one audit."""
         own, rows = MODELS[model]
         person = self.units["person"][0] + own + rows * self.units["row"][0]
         return self.units["audit"][0] + people * person
 
     def locked(self, people: int) -> float:
-        """How long one audit holds the lock that orders all charges: its two entries and blocks."""
+        """Return the seconds for which one audit holds the ledger's lock, for its two entries and
+        blocks.
+        """
         return 2 * self.units["entry"][0] + blocks(people) * self.units["block"][0]
 
     def jobs(self, model: str, seed: int = 1) -> list[day.Job]:
@@ -175,12 +178,12 @@ class Model:
 
 
 def blocks(people: int) -> int:
-    """Of balances, that a charge of so many people rewrites, wherever they are (R2)."""
+    """Return the number of blocks of balances that a charge rewrites, wherever people are (R2)."""
     return min(people, PEOPLE // BLOCK)
 
 
 def mean(of: Callable[[int], float]) -> float:
-    """Of an audit, by its people."""
+    """Return the mean over the sizes of audits."""
     return sum(share * of(size) for size, share in SIZES.items())
 
 

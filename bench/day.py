@@ -63,7 +63,7 @@ class Line:
 
 
 def waits(jobs: list[Job], workers: int, *, fair: bool = True) -> dict[Job, float]:
-    """How long each audit waits for a worker."""
+    """Return the time that each audit waits for a worker."""
     line, found = Line(fair, workers), dict[Job, float]()
     ends: list[tuple[float, Job]] = []
     coming = sorted(jobs)[::-1]

@@ -1,4 +1,4 @@
-"""BISG for a million people: ours beside surgeo, on names and areas both can answer.
+"""BISG for a million people, compared with surgeo on names and areas that both know.
 
 Names are drawn from the census table as it is spelt, so that none of the traps of real names counts
 against the peer; ours reads them all the same. Both have their tables in memory.
@@ -23,7 +23,7 @@ def run(people: int = PEOPLE) -> list[Figure]:
     theirs = surgeo.SurgeoModel(geo_level="ZCTA")
     series = pd.Series(names.to_pylist()), pd.Series(areas.to_pylist())
     figure = compare(
-        f"BISG of {people:,} people, beside surgeo",
+        f"BISG of {people:,} people, compared with surgeo",
         lambda: bisg(*series),
         lambda: theirs.get_probabilities(*series),
         goal="at most 1.0 of surgeo, and seconds",

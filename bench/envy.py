@@ -1,4 +1,4 @@
-"""`python -m bench.envy`: a fleet of OCEF beside a slow, obvious one, and audits at paper size.
+"""`python -m bench.envy`: our OCEF compared with a slow, obvious one, and audits at paper size.
 
 `oracle` is Algorithm 1 as one would first write it: for one person, everything computed anew at
 every step. On the same rewards the fleet decides the same (tests/api/audits/envy). Goals: a fleet
@@ -91,7 +91,7 @@ def _deviation(terms: Terms, widths: list[float], rewards: list[list[float]], n:
 
 
 def simulated(inverse_temperature: float, people: int = 300, items: int = 400) -> np.ndarray:
-    """What people get from each other's policies on a simulated platform."""
+    """Return people's rewards from each other's policies on a simulated platform."""
     preferences = make_preferences(1, people, items, 32)
     policies = softmax(learn(1, preferences, 48), inverse_temperature)
     return utilities(preferences, policies)
@@ -120,7 +120,7 @@ def run_oracle(terms: Terms, targets: int, means: np.ndarray) -> None:
 
 
 def whole_audit(bounds: Bounds, found: np.ndarray) -> Figure:
-    """An audit at paper size, beside what the oracle would take for as many steps of one target.
+    """Time an audit at paper size, compared with the oracle's time for as many steps of one target.
 
     It is timed in its first steps, which are its fastest: it adds up all rewards at every step.
     """

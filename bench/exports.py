@@ -44,7 +44,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 @dataclass(frozen=True)
 class Export:
-    """Entries in a file, and a header for the first so many of them."""
+    """Entries in a file, with headers for its first entries."""
 
     entries: Path
     headers: dict[int, bytes]
@@ -154,7 +154,7 @@ def _entry(
 
 
 def _statement(paying: Paying, body: dict[str, Any], key: str, made: int) -> dict[str, Any]:
-    """What `statements.sign` makes, faster."""
+    """Return the same statement as `statements.sign`, faster."""
     whole = {"platform": ORIGIN, "action": "charge", "by": paying.by, "key": key, "body": body}
     plain = {"alg": "Ed25519", "iat": made, "kid": paying.kid, "typ": statements.TYPE}
     protected = base64(_encode(plain | paying.after()))

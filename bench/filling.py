@@ -26,7 +26,10 @@ _AGE = f"(:last - n) / {MANDATES} * {24 * 60 // A_DAY}"
 
 
 def fill(host: Hosted, size: int) -> str:
-    """Up to so many entries, and a quarter as many charges; the mandate whose budget is checked."""
+    """Fill the ledger up to `size` entries, and a quarter as many charges.
+
+    Return the mandate's id.
+    """
     with host.service.store.write() as session:
         mandate = session.exec(select(MandateRow)).one()
         mandate.renewal, mandate.renewal_days = "rolling", 1
@@ -46,7 +49,7 @@ def fill(host: Hosted, size: int) -> str:
 @contextmanager
 def _unguarded(engine: Engine) -> Iterator[Connection]:
     """A connection with nothing but speed: no journal, and charges of audits that never were."""
-    engine.dispose()  # whoever else is connected keeps the journal
+    engine.dispose()  # any other connection keeps the journal
     with engine.connect() as connection:
         connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
         for pragma in _FAST:
@@ -99,7 +102,7 @@ def _copies(
 
 
 def _hashes(connection: Connection, begun: list[bytes], size: int) -> None:
-    """Of all complete subtrees, level by level."""
+    """Insert the hashes of all complete subtrees, level by level."""
     hashes = chain(begun, map(_leaf, range(len(begun), size)))
     for level in count(1):
         tiles = [root_of(tile) for tile in _complete(hashes)]

@@ -1,13 +1,12 @@
-"""How time grows: audits of more people, longer ledgers to verify, longer ledgers to write to.
+"""Growth of time with the people of audits, and with the ledgers to verify or to write to.
 
 A slope is that of seconds over size, both in logarithms, over the last two decades: 1 is linear.
-Of audits there is a second one, of the seconds which people add to what an audit of next to nobody
-takes (signatures, two ledger entries, noise, three commits): that makes any growth look small. It
-has no goal, for at a hundred thousand people it is the small difference of two large numbers.
-An audience is of neighbours, the whole platform up to its size: so many people scattered over a
-platform that is larger than they are have its blocks of balances rewritten as if they were all.
-A ledger to write to is filled in bulk (`bench.filling`); then the service writes to it, in turns
-with a short one: as fast at the end as at the start is 1.
+Audits have a second slope, without the seconds of an audit of very few people (signatures, two
+ledger entries, noise, three commits), because this constant hides growth. It has no goal: at a
+hundred thousand people it is the small difference of two large numbers. An audience consists of
+neighbours, the whole platform up to its size. The same people scattered over a larger platform
+would make a charge rewrite more blocks of balances. `bench.filling` fills a ledger in bulk; then
+the service writes to it and to a short ledger alternately. A ratio of 1 means no loss of speed.
 """
 
 import math
@@ -50,13 +49,16 @@ def _slope(
     # Sizes that are hardly above nothing, as in tests, may take no longer.
     first, last = (max(each - fixed, each / 100) for each in (took[-3], took[-1]))
     grown = sizes[-1] / sizes[-3]
-    told = f"{name}, {sizes[-3]:,} to {sizes[-1]:,}; beside linear growth: the ratio is the slope"
+    told = (
+        f"{name}, {sizes[-3]:,} to {sizes[-1]:,};"
+        " compared with linear growth: the ratio is the slope"
+    )
     slope = math.log(last / first) / math.log(grown)
     return Figure(told, took[-1], fixed + first * grown, slope, goal, COMMAND)
 
 
 def _audits(sizes: list[int]) -> list[Figure]:
-    """Of stored scores: the simulated world has no more than five million people."""
+    """Measure audits of stored scores: the simulated world has no more than five million people."""
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "scores.npy", np.random.default_rng(0).random(sizes[-1]))
         fixed, *took = _audited(Path(folder), [NEXT_TO_NOBODY, *sizes])
@@ -75,7 +77,7 @@ def _audited(folder: Path, sizes: list[int]) -> list[float]:
 
 
 def _verifications(sizes: list[int]) -> Figure:
-    """Of one export, cut at each size."""
+    """Measure verifications of one export, truncated to each size."""
     with tempfile.TemporaryDirectory() as folder:
         export = exports.write(Path(folder) / "entries.jsonl", sizes, session=100)
         took = [
@@ -86,7 +88,7 @@ def _verifications(sizes: list[int]) -> Figure:
 
 
 def _rounds(size: int) -> int:
-    """What takes a minute or more is taken once."""
+    """Return the number of rounds: one where a round takes a minute or more."""
     return ROUNDS if size <= 100_000 else 1
 
 
@@ -103,9 +105,9 @@ def _ledgers(sizes: list[int]) -> list[Figure]:
 
 
 def _as_fast(name: str, sizes: list[int], work: dict[str, Callable[[], None]]) -> Figure:
-    """How much of the speed at the start is left at the end."""
+    """Return the speed on the largest ledger relative to the smallest."""
     took = in_turns(work, ROUNDS)
-    told = f"{name} on a ledger of {sizes[-1]:,}; beside one of {sizes[0]:,}: of its speed"
+    told = f"{name} on a ledger of {sizes[-1]:,}; compared with one of {sizes[0]:,}: of its speed"
     figure = Figure.of(told, took["long"], took["short"], "≥ 0.9", COMMAND)
     return replace(figure, ratio=1 / figure.ratio)
 

@@ -1,4 +1,4 @@
-"""How a figure is taken, shown and written down."""
+"""Measurement, display and storage of figures."""
 
 import json
 import time
@@ -32,7 +32,7 @@ class Figure:
     def of(
         cls, name: str, ours: list[float], floor: list[float], goal: str, command: str
     ) -> "Figure":
-        """Of rounds: the medians, and the median of the rounds' own ratios."""
+        """Make a figure of rounds: their medians, and the median of the ratios per round."""
         ratios = [mine / theirs for mine, theirs in zip(ours, floor, strict=True)]
         return cls(name, median(ours), median(floor), median(ratios), goal, command)
 
@@ -52,7 +52,7 @@ def compare(
 
 
 def in_turns(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """How long each takes in each round, one after the other."""
+    """Return the seconds of each function in each round, run alternately."""
     times = [[seconds(each) for each in work.values()] for _ in range(rounds)]
     return dict(zip(work, map(list, zip(*times, strict=True)), strict=True))
 
@@ -88,7 +88,7 @@ def _told(value: float, unit: str) -> str:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """Return the seconds that a call takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 
 def identifiers(people: int, seed: int = 0) -> pa.Array:
-    """So many digests of 32 bytes."""
+    """Return a digest of 32 bytes for each person."""
     whole = np.random.default_rng(seed).bytes(32 * people)
     return pa.Array.from_buffers(pa.binary(32), people, [None, pa.py_buffer(whole)])
 

@@ -85,7 +85,7 @@ def _compared(name: str, took: dict[str, list[float]]) -> list[Figure]:
     return [
         *(
             Figure.of(
-                f"{told}; beside scores, {bins}, bincount and noise",
+                f"{told}; compared with scores, {bins}, bincount and noise",
                 took[mine],
                 took[bins],
                 goal,
@@ -95,7 +95,11 @@ def _compared(name: str, took: dict[str, list[float]]) -> list[Figure]:
             for bins, goal in (("our bins", most), ("NumPy's bins", "—"))
         ),
         Figure.of(
-            f"{name}, without scoring; beside a hash join", added, took["join"], "≤ 1", COMMAND
+            f"{name}, without scoring; compared with a hash join",
+            added,
+            took["join"],
+            "≤ 1",
+            COMMAND,
         ),
     ]
 
@@ -126,14 +130,17 @@ def _everybody(people: int) -> Persons:
 
 def _memory(people: int) -> Figure:
     """In megabytes; a score takes eight bytes, an identifier as it is uploaded thirty-two."""
-    name = f"audit of {people:,} people, sealed to released: memory; beside scores and identifiers"
+    name = (
+        f"audit of {people:,} people, sealed to released: memory;"
+        " compared with scores and identifiers"
+    )
     held = (8 + 32) * people / 1e6
     taken = in_a_fresh_process(peak, people) / 1e6
     return Figure(name, taken, held, taken / held, "≤ 2", COMMAND, unit="MB")
 
 
 def peak(people: int) -> float:
-    """Bytes that an audit of so many people takes at most, after one of a few."""
+    """Return the peak of bytes that an audit of these people takes, after an audit of a few."""
     with (
         tempfile.TemporaryDirectory() as folder,
         hosted(Path(folder), simulated(people=people)) as host,

@@ -51,7 +51,7 @@ def _figures(entries: Path, size: int, session: int, goal: str) -> list[Figure]:
         ROUNDS,
     )
     words = f"in sessions of {session} requests" if session > 1 else "every request alone"
-    name = f"ledger of {size:,} entries verified on one core, {words}; beside"
+    name = f"ledger of {size:,} entries verified on one core, {words}; compared with"
     hashed = f"{name} a hash per entry and each request's signature"
     parsed = f"{name} bare parsing and a hash per entry"
     figures = [
@@ -64,7 +64,7 @@ def _figures(entries: Path, size: int, session: int, goal: str) -> list[Figure]:
 
 @contextmanager
 def _one_core() -> Iterator[None]:
-    """Where the system lets us choose."""
+    """Restrict the process to one core, where the system allows it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

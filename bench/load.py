@@ -1,4 +1,4 @@
-"""So many auditors at once, each with one audit after the other: submit, follow, fetch."""
+"""Concurrent auditors, each with one audit after the other: submit, follow, fetch."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Load:
-    """How long each audit took, from asking to the release in hand, and all of them."""
+    """The seconds of each audit from submission to the fetched release, and of all together."""
 
     seconds: float
     took: Sequence[float]

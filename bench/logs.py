@@ -1,9 +1,9 @@
-"""Outcome moments of ten million logged rows, beside the bare aggregation of the same file.
+"""Outcome moments of ten million logged rows, compared with a bare aggregation of the file.
 
 Ours is what a worker does between the charge and the noise: the adapter of the tests reads Parquet
-by Polars, rows are checked, cut, drawn and summed. The peer is one bare query that does the same on
-the same file, in whichever engine is faster at it: DuckDB where one row of each person is drawn,
-Polars where all are taken; then bins, and the six sums by group and bin.
+by Polars, rows are checked, clipped, sampled and summed. The peer is one bare query that does the
+same on the same file, in whichever engine is faster at it: DuckDB where one row of each person is
+drawn, Polars where all are taken; then bins, and the six sums by group and bin.
 """
 
 import tempfile

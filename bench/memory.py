@@ -1,4 +1,4 @@
-"""How much more memory some work takes at its peak, as the system counts it (Linux)."""
+"""The increase of memory at the peak of some work, as the system counts it (Linux)."""
 
 import ctypes
 import gc
@@ -14,7 +14,7 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 def in_a_fresh_process(measure: Callable[[int], float], size: int) -> float:
-    """What it measures where nothing was held before, by anybody."""
+    """Return the measurement of a fresh process, in which nothing was allocated before."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(measure, size).result()
 

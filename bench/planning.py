@@ -51,7 +51,7 @@ print(time.process_time() - started)
 
 
 def seconds(ask: Callable[[float, int, int, float], object]) -> list[float]:
-    """Of every usual question, caches emptied."""
+    """Return the seconds of every usual question, with empty caches."""
     taken = []
     for question in USUAL:
         started = time.process_time()
@@ -61,7 +61,7 @@ def seconds(ask: Callable[[float, int, int, float], object]) -> list[float]:
 
 
 def first_seconds(question: str, rounds: int = 5) -> list[float]:
-    """Of a question that is the first one of its process, once all is imported."""
+    """Return the seconds of a process's first question, after all imports."""
     command = [sys.executable, "-c", FIRST.format(question=question)]
     return sorted(float(subprocess.check_output(command)) for _ in range(rounds))
 
@@ -87,7 +87,9 @@ def usual() -> None:
 
 
 def run() -> list[Figure]:
-    """Seconds of each answer, caches emptied, beside one simulation of 1,879 people."""
+    """Compare the seconds of each answer, with empty caches, with one simulation of 1,879
+    people.
+    """
     design = AuditDesign(0.2, 0.05, 2, 100, 1.0, "known", 0.25)
 
     def simulation() -> None:

@@ -1,4 +1,4 @@
-"""How long processors were at work for some processes, as the system counts it (Linux)."""
+"""The processor time of some processes, as the system counts it (Linux)."""
 
 import os
 from collections.abc import Callable, Iterable

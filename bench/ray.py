@@ -1,4 +1,4 @@
-"""What a second core gains: the same tables on Ray, by two cores and by one, and in process.
+"""The gain of a second core: the same tables on Ray, by two cores and by one, and in process.
 
 A local cluster has two cores. Tasks take one of a resource: where there is one of it they run one
 after the other, where there are two, two at a time, and nothing else differs. The scores are the
@@ -119,13 +119,13 @@ def _figures(
     beside = partial(compare, command=COMMAND, rounds=5)
     return [
         beside(
-            f"{name}, by two cores; beside one",
+            f"{name}, by two cores; compared with one",
             partial(made, two),
             partial(made, one),
             goal="≤ 0.65",
         ),
         beside(
-            f"{name}, by two cores; beside in process",
+            f"{name}, by two cores; compared with in process",
             partial(made, two),
             partial(made, here),
             goal="—",

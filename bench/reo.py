@@ -1,4 +1,4 @@
-"""Counts of equal opportunity over ten million rows, beside the bare aggregation of the same file.
+"""Counts of equal opportunity over ten million rows, compared with a bare aggregation of the file.
 
 Of a researcher's own file: `reo` checks signals and groups and counts them, by Polars where it is
 installed (the extra `logs`); the peers are one DuckDB query and one Polars query. Of a
@@ -77,7 +77,7 @@ def _own_file(path: Path, rows: int) -> list[Figure]:
     for peer, bare in (("DuckDB", by_duckdb), ("Polars", by_polars)):
         for name, shown, positives in bare():
             assert (found[name], found[f"{name}+"]) == (shown, positives)
-        name = f"reo counts of {rows:,} rows of an own file, beside {peer}"
+        name = f"reo counts of {rows:,} rows of an own file, compared with {peer}"
         figures.append(compare(name, ours, bare, goal=GOAL, command=COMMAND))
     return figures
 

@@ -1,7 +1,7 @@
-"""A charge of people all over a large platform, who have a block of balances each.
+"""A charge of people scattered over a large platform, each with their own block of balances.
 
-Beside a charge of as many neighbours, who share a few: what is rewritten under the lock that orders
-all charges is whole blocks. All balances in them are different: there is nothing to compress.
+It is compared with a charge of as many neighbours, who share a few blocks. The charge rewrites
+whole blocks under the ledger's lock. All balances in them differ, so compression does not help.
 """
 
 import tempfile
@@ -25,7 +25,7 @@ PLATFORM = 500_000_000
 
 
 def figure(command: str, people: int = 10_000) -> Figure:
-    """One person of every so many blocks, and as many next to each other."""
+    """Charge people who are evenly scattered over the blocks, and as many neighbours."""
     everywhere = np.linspace(0, PLATFORM - 1, people).astype(np.int64)
     assert len(np.unique(everywhere // BLOCK)) == people
     with tempfile.TemporaryDirectory() as folder:
@@ -34,7 +34,10 @@ def figure(command: str, people: int = 10_000) -> Figure:
         far, near = _charge(store, everywhere), _charge(store, np.arange(people))
         for some in (everywhere, np.arange(people)):
             _fill(store, numbers_of(some))
-        told = f"charge of {people:,} people scattered over {PLATFORM:,}; beside as many neighbours"
+        told = (
+            f"charge of {people:,} people scattered over {PLATFORM:,};"
+            " compared with as many neighbours"
+        )
         taken = compare(told, far, near, goal="—", command=command)
         store.close()
     return taken

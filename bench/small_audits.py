@@ -1,8 +1,8 @@
 """Audits of two hundred people a group over HTTP, by many auditors, on real processes.
 
-What it is beside: `bench.bare`, which answers the same requests and commits as often. Each process
-of ours serves and runs audits; the load comes from one more, and all share this machine's cores.
-Both take turns, each time in new processes on a new database.
+The baseline is `bench.bare`, which answers the same requests and commits as often. Each process of
+ours serves and runs audits; the load comes from one more, and all share this machine's cores.
+Rounds alternate between both, each time in new processes on a new database.
 """
 
 import base64
@@ -52,7 +52,7 @@ AUDITORS = 50
 EPSILON = "0.001"  # so that nobody's lifetime is used up by a bench
 PATIENCE = 60.0
 RATE = "audits/s"
-# How its streams look, what it is called, and what is hoped for beside it.
+# By the way in which the baseline's streams poll: its name and the goal.
 BARE = {
     "own": ("a bare application", "≥ 0.5"),
     "shared": ("one that shares its looks as ours does", "—"),
@@ -87,7 +87,7 @@ def run(audits: int = 10, rounds: int = 5) -> list[Figure]:
 
 @dataclass(frozen=True)
 class System:
-    """How to get a new database, and the process of its server, where it has one."""
+    """A database system: a function for a new database, and its server's processes, if any."""
 
     new: Callable[[Path], str]
     server: Sequence[int] = ()
@@ -116,7 +116,7 @@ def _figures(where: str, measured: Mapping[str, list[Measured]]) -> list[Figure]
                 [each.figures[label] for each in measured[who]] for who in ("ours", looks)
             )
             told, its, unit = (f": {label}", "—", "s") if label != RATE else ("", goal, RATE)
-            figure = Figure.of(f"{name}{told}; beside {whose}", ours, theirs, its, COMMAND)
+            figure = Figure.of(f"{name}{told}; compared with {whose}", ours, theirs, its, COMMAND)
             figures.append(replace(figure, unit=unit))
     return figures
 
@@ -180,7 +180,7 @@ def served(
 def signed_requests(
     host: Hosted, url: str, people: Persons, audits: int, bins: int = BINS
 ) -> list[Asked]:
-    """So many audits of the same people by one auditor."""
+    """Return signed requests for audits of the same people by one auditor."""
     request, _ = host.sealed(people, EPSILON, bins)
     body = request.model_dump_json().encode()
     token = Tokens(Transport(url), host.maker.by, host.maker.key).current()

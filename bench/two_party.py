@@ -1,4 +1,4 @@
-"""Two-party audits: encrypted sums beside python-paillier, and a private join over HTTP.
+"""Two-party audits: encrypted sums compared with python-paillier, and a private join over HTTP.
 
 `python -m bench.two_party --table5` runs paper 5's Table 5 (`replications.paper_5.table_5`).
 """
@@ -75,10 +75,13 @@ def _platform(size: int) -> PlatformParty:
 
 
 def _joined_over_http(size: int) -> Figure:
-    """End to end, keys included; beside the same at a quarter of the size, times four."""
+    """Time the whole join, keys included, compared with four times a join of a quarter of the
+    size.
+    """
     small, large = _seconds_over_http(size // 4), _seconds_over_http(size)
     return Figure(
-        f"PSI join of {size:,} × {size:,} with sums for {GROUPS} groups over HTTP; beside four "
+        f"PSI join of {size:,} × {size:,} with sums for {GROUPS} groups over HTTP; "
+        "compared with four "
         f"times a quarter of it",
         large,
         4 * small,
@@ -89,9 +92,9 @@ def _joined_over_http(size: int) -> Figure:
 
 
 def _beside_no_proof(size: int) -> Figure:
-    """The same join, beside one in which nothing is proved and nothing is checked."""
+    """Time the same join, compared with one without proofs and checks."""
     return compare(
-        f"PSI join of {size:,} × {size:,} over HTTP; beside the same without its proof",
+        f"PSI join of {size:,} × {size:,} over HTTP; compared with the same without its proof",
         lambda: _seconds_over_http(size),
         lambda: _seconds_over_http(size, proved=False),
         goal="≤ 2",
@@ -171,7 +174,7 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
     """To encrypt weights, multiply and sum, per value: by us and by python-paillier."""
     theirs = _paillier()
     if theirs is None:
-        Console().print("python-paillier is not to be had here: no figure beside it")
+        Console().print("python-paillier is not installed: no comparison with it")
         return []
     encrypting, summing = _seconds_of_sums(size)
     per_value = _bytes_per_value(size)
@@ -179,7 +182,8 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
     return [
         Figure(
             f"weighted sum, per million values of {per_value:.0f} bytes, scaled up from {size:,}; "
-            f"beside python-paillier, {theirs['bytes']} bytes, scaled up from {theirs['values']}",
+            f"compared with python-paillier, {theirs['bytes']} bytes, scaled up from"
+            f" {theirs['values']}",
             ours * 1e6,
             peer * 1e6,
             ours / peer,
@@ -190,7 +194,7 @@ def _beside_paillier(size: int = 32_764) -> list[Figure]:
 
 
 def _seconds_of_sums(size: int) -> tuple[float, float]:
-    """Of one value: to encrypt it, and to multiply and add it. One group, one cell, uploaded."""
+    """Return the seconds per value of encryption, and of multiplication and addition (one cell)."""
     terms = RunTerms("bench", size, 1, 1, Entries(0, 2**20, 2**20), Entries(0, 2**20, 2**20), 2**30)
     rng = np.random.default_rng(2)
     weights, values = (rng.integers(0, 2**20, (size, 1)) for _ in range(2))

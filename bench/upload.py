@@ -69,7 +69,7 @@ def _figure(host: Hosted, media_type: str, rows: int) -> Figure:
     )
     name = (
         f"{rows:,} identifiers by {NAMES[media_type]}, uploaded to sealed;"
-        " beside parsing and a hash join"
+        " compared with parsing and a hash join"
     )
     return Figure.of(name, took["ours"], took["floor"], GOALS[media_type], COMMAND)
 

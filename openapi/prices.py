@@ -1,4 +1,4 @@
-"""What an audit costs, and what would be left."""
+"""Prices of audits, and the budget left after them."""
 
 import math
 from decimal import Decimal
@@ -48,7 +48,7 @@ class PartBounds(Wire):
 
 
 class Norms(Wire):
-    """How far one person moves a table at most: L1, squared L2, and the largest cell (L∞)."""
+    """The largest change of a table by one person: L1, squared L2, and the largest cell (L∞)."""
 
     l1: Integer
     l2_squared: Integer
@@ -98,12 +98,12 @@ class PricePart(Wire):
 
 
 class Price(Wire):
-    """What an audit costs. `debit`, the change-one price in the mandate's currency, is charged.
+    """The price of an audit. `debit`, the change-one price in the mandate's currency, is charged.
 
-    `epsilon` is absent where there is none, as for Gaussian noise. `exploration_loss` is the most
-    that people may lose, in units of reward, by being shown other recommendations than their own:
-    it is charged to the mandate's limit for it. `assumes` names what the promise rests on that the
-    platform cannot check.
+    `epsilon` is absent where there is none, as for Gaussian noise. `exploration_loss` is the
+    largest loss of people, in units of reward, by being shown other recommendations than their own.
+    It is charged to the mandate's exploration limit. `assumes` names the assumptions of the
+    guarantee that the platform cannot check.
     """
 
     epsilon: BothRelations | None
@@ -137,7 +137,9 @@ class Quote(Wire):
         Decimal(0)
     )
     covered: bool
-    buys: Annotated[int, Field(ge=0, description="How many such audits the budget buys.")]
+    buys: Annotated[
+        int, Field(ge=0, description="Number of such audits that the budget can pay for.")
+    ]
     advice: Advice
 
 

@@ -1,4 +1,4 @@
-"""What every wire model shares: frozen, strict about unknown fields, exact about numbers."""
+"""The base of all wire models: frozen, strict about unknown fields, exact about numbers."""
 
 from base64 import urlsafe_b64encode
 from datetime import datetime

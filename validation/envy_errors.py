@@ -1,9 +1,10 @@
-"""`python -m validation.envy_errors [trials]`: how often a certificate is wrong, or (3) is broken.
+"""`python -m validation.envy_errors [trials]`: rates of wrong certificates, and of violations of
+(3).
 
 The cases are the hardest: arms exactly as good as the baseline, so that `envy` is wrong; one arm a
-hair more than epsilon better, so that `no-envy` is wrong; arms worth nothing beside a baseline that
-is good. Rewards are coins, or vary little, or not at all; or come in an order: given what was
-before, their mean is always the same, but the first vary much, or the last, or every other.
+hair more than epsilon better, so that `no-envy` is wrong; arms worth nothing where the
+baseline is good. Rewards are coins, or vary little, or not at all; or come in an order: given what
+was before, their mean is always the same, but the first vary much, or the last, or every other.
 delta = .1 for all of it together, and every target stops at a ceiling. `worst` is that of all of
 these; what comes after it is beyond the promise: utilities that change.
 
@@ -92,7 +93,9 @@ BEYOND = (
 
 
 def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, float]:
-    """Of all trials: a wrong verdict; constraint (3) broken at any step."""
+    """Return the shares of trials with a wrong verdict, and with constraint (3) violated at any
+    step.
+    """
     rng, means = np.random.default_rng(seed), np.array(case.means)
     terms = Terms(DELTA, EPSILON, case.alpha, bounds=bounds, ceiling=STEPS)
     fleet = fleet_of(terms, len(means) - 1, trials)

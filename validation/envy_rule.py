@@ -43,7 +43,7 @@ def envious() -> Floats:
 
 
 def alike() -> Floats:
-    """Nothing makes a difference: whoever is said to envy does not."""
+    """Return equal rewards of all policies: nobody envies anybody."""
     return np.full((PEOPLE, PEOPLE), 0.5)
 
 
@@ -51,7 +51,7 @@ CASES = {"too much envy": envious, "no envy": content, "all alike": alike}
 
 
 def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterator[BatchOutcomes]:
-    """The ends of the targets of each of so many audits."""
+    """Yield the outcomes of all targets, audit by audit."""
     rng, size = np.random.default_rng(seed), AuditSize(rule.targets, rule.arms, rule.level)
     terms = Terms(rule.level, TOLERANCE, ALPHA, bounds="tight", ceiling=CEILING)
     for _ in range(trials // AT_ONCE):
@@ -62,7 +62,7 @@ def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterato
 
 
 def chances(means: Floats, rule: SampleRule, rate: float, trials: int) -> tuple[float, float]:
-    """Of the certificate, and of the claim that somebody envies."""
+    """Return the rates of the certificate and of the claim that somebody envies."""
     ended = list(outcomes(means, rule, trials, seed=1))
     envy, content = (
         np.concatenate([each.are(verdict).reshape(-1, rule.targets).sum(axis=1) for each in ended])

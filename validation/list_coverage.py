@@ -78,7 +78,9 @@ def main() -> None:
 def covered(
     design: ListDesign, people: int, sharp: float, epsilon: float, repetitions: int
 ) -> tuple[float, float, float]:
-    """How often averages and their difference were within limits, and half the width of these."""
+    """Return the coverage of averages and of their difference, and half the width of their
+    limits.
+    """
     rng = np.random.default_rng([people, int(1e3 * sharp), repetitions])
     plain = [cells(rng, design, people, sharp) for _ in range(repetitions)]
     exact = design.read(_sums(design, np.sum(plain, axis=0), math.inf))

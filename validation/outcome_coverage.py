@@ -100,7 +100,7 @@ def log(case: Case, generator: np.random.Generator) -> pa.Table:
 
 
 def release(case: Case, generator: np.random.Generator) -> OutcomeMoments:
-    """What a platform would release of one log."""
+    """Return a platform's release for one log."""
     table = log(case, generator)
     edges = np.linspace(0, 1, case.bins + 1).tolist()
     exact = outcome.from_frame(table, score="score", outcome="outcome", group="group", bins=edges)

@@ -24,7 +24,7 @@ NAMES: dict[str, Any] = {"score": "score", "outcome": "outcome", "group": "group
 
 @dataclass(frozen=True)
 class OutcomeWorld:
-    """So many jobs, or lists of which the better half is seen, and bins to correct them by."""
+    """A world of `jobs`, or of lists of which the better half is seen, with bins for correction."""
 
     name: str
     jobs: int
@@ -55,7 +55,7 @@ class OutcomeWorld:
         )
 
     def asked(self, log: pa.Table, **options: Any) -> dict[str, tuple[float, Any]]:
-        """What is estimated, and its limits."""
+        """Return the estimates and their limits."""
         if self.lists:
             ranks = outcome.ranks(log, **NAMES, bins=self.bins, **options)
             return {f"rank of {name}": (one.difference, one.limits) for name, one in ranks.items()}

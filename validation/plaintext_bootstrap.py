@@ -1,7 +1,7 @@
-"""A bootstrap in the clear, for simulations: whoever runs it sees all data.
+"""A bootstrap on plain data, for simulations: its user sees all data.
 
-It is no part of the package. Exact sums of resamples, whose draws are known, are a linear system:
-from as many as there are units, everybody who gets them solves for what each unit adds.
+It is not part of the package. Exact sums of resamples with known draws are a linear system: from as
+many resamples as units, a recipient can solve for the contribution of each unit.
 
 Units (queries, or people) are drawn with replacement; a resample is how often each was drawn, and
 its sums are those counts times what each unit adds. Everything is an integer, and stays exact:
@@ -66,7 +66,9 @@ class Resampled:
 def contributions(
     rows: MemberRows, weights: Integers, tuples: Sequence[tuple[int, ...]], cells: int
 ) -> tuple[Integers, int]:
-    """What each unit adds, flat over tuples × cells × columns; and how many units there are."""
+    """Return each unit's contribution, flat over tuples × cells × columns, and the number of
+    units.
+    """
     if not len(rows.unit):
         raise InputError("There are no rows to resample.", case="no-rows")
     arity = rows.members.shape[1]

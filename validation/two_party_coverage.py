@@ -48,7 +48,7 @@ def main() -> None:
 def covered(
     people: int, groups: int, sharp: float, noise: float, base: float, repetitions: int
 ) -> tuple[float, float]:
-    """How often averages (all groups) and differences (of the first two) were within limits."""
+    """Return the coverage of averages (all groups) and of differences (of the first two)."""
     rng = np.random.default_rng([people, groups, int(1e3 * sharp), int(noise), int(1e3 * base)])
     truth = base * np.linspace(1.0, 1.8, groups)
     target = _matrix(groups, sharp) @ truth

@@ -32,13 +32,13 @@ router = new_router(
     responses=responses(UnauthenticatedError, ForbiddenError, RateLimitedError),
 )
 _FILE = {"schema": {"type": "string", "format": "binary"}}
-AuditorQuery = Annotated[str | None, Query(max_length=64, description="Of this auditor alone.")]
+AuditorQuery = Annotated[str | None, Query(max_length=64, description="Only of this auditor.")]
 SinceQuery = Annotated[
     AwareDatetime | None,
-    Query(description=f"From this instant on; {DEFAULT_DAYS} days before `until` unless told."),
+    Query(description=f"From this instant on (default: {DEFAULT_DAYS} days before `until`)."),
 ]
 UntilQuery = Annotated[
-    AwareDatetime | None, Query(description="Before this instant; until now unless told.")
+    AwareDatetime | None, Query(description="Before this instant (default: now).")
 ]
 NumberCursor = Annotated[int | None, Query(ge=0, le=2**62)]
 

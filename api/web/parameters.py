@@ -7,7 +7,7 @@ from fastapi import Header, Path, Query
 CursorQuery = Annotated[
     str | None, Query(max_length=64, description="`next` of the page before this one.")
 ]
-LimitQuery = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+LimitQuery = Annotated[int, Query(ge=1, le=500, description="Largest number of items to return.")]
 NumberCursor = Annotated[
     int | None, Query(ge=0, le=2**62, description="`next` of the page before this one.")
 ]

@@ -23,5 +23,5 @@ class Column(OneModel):
 
 
 def platform(path: str) -> Platform:
-    """Who is there does not matter: audiences are sealed by the bench."""
+    """Return a platform. Its people do not matter: the bench seals audiences."""
     return Platform("a column", people=simulated(people=1_000).people, scores=Column(path))

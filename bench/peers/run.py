@@ -33,7 +33,7 @@ COUNTS = f"{ROWS:,} rows counted in {BINS} bins under differential privacy"
 
 @dataclass(frozen=True)
 class Given:
-    """What both sides are given: a folder with the same columns in files and here."""
+    """The input of both sides: a folder with the same columns in files and in memory."""
 
     folder: Path
     scores: NDArray[np.float64]
@@ -90,7 +90,7 @@ def gap(given: Given) -> float:
 
 @dataclass(frozen=True)
 class Peer:
-    """Whose script runs in which environment, with what after the folder, beside what of ours."""
+    """A peer: its script, environment and arguments, and our function that is compared with it."""
 
     name: str
     script: str
@@ -102,19 +102,19 @@ class Peer:
 
 PEERS = (
     Peer(
-        f"{COUNTS}; beside diffprivlib",
+        f"{COUNTS}; compared with diffprivlib",
         "diffprivlib_histogram",
         ("diffprivlib==0.6.6", "scikit-learn<1.7"),
         counted,
     ),
     Peer(
-        f"{COUNTS}; beside SmartNoise-SQL",
+        f"{COUNTS}; compared with SmartNoise-SQL",
         "smartnoise_histogram",
         ("smartnoise-sql==1.0.10",),
         counted,
     ),
     Peer(
-        f"{COUNTS}, asked and charged over HTTP; beside Lomas",
+        f"{COUNTS}, asked and charged over HTTP; compared with Lomas",
         "lomas_histogram",
         # The last two it imports and does not say.
         ("lomas-server==0.4.1", "setuptools<80", "scikit-learn<1.7"),
@@ -122,7 +122,8 @@ PEERS = (
         "≤ 0.1",
     ),
     Peer(
-        f"gap of two groups of {ROWS:,} people with its interval; beside Fairlearn's MetricFrame "
+        f"gap of two groups of {ROWS:,} people with its interval; compared with "
+        f"Fairlearn's MetricFrame "
         f"with {BOOTSTRAPS} bootstraps",
         "fairlearn_gap",
         ("fairlearn==0.13.0",),

@@ -49,7 +49,7 @@ class Part(Wire):
 
 
 class Group(Wire):
-    """What was uploaded (or drawn), never what matched."""
+    """The uploaded (or drawn) members of a group, never the matched ones."""
 
     label: Label
     members: Annotated[int, Field(ge=0)]
@@ -84,10 +84,10 @@ class Seal(Wire):
 
 
 class HiddenDraft(Wire):
-    """People whom the platform is not shown: so many identifiers of a kind, for two-party audits.
+    """People hidden from the platform, for two-party audits: a number of identifiers of one kind.
 
-    During a run they are compared with the platform's own, padded or by lot cut to a public size,
-    so that the platform learns which of its people are among them, and nothing of anybody else. The
+    A run compares them with the platform's own people, padded or randomly sampled to a public size.
+    The platform learns which of its people are among them, and nothing about anybody else. The
     commitment is made like that of an upload of one group `g0`.
     """
 

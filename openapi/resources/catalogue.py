@@ -1,4 +1,4 @@
-"""What the platform offers, in public numbers: kinds of audit, identifiers, samples, limits."""
+"""The platform's offer, in public numbers: kinds of audit, identifiers, samples, limits."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ class ScoreRange(Wire):
 
 
 class SampleOffer(Wire):
-    """So many people may be sampled; a public figure, not a live count."""
+    """The number of people who can be sampled: a public figure, not a live count."""
 
     attribute: str
     value: str
@@ -43,10 +43,10 @@ class WordColumn(Wire):
 
 
 class TrafficOffer(Wire):
-    """How a log of recommendations is to be read: which of its columns say what.
+    """The meaning of the columns of a log of recommendations.
 
-    `random` is the word in the column `strategy` for uniformly random items, absent where there are
-    none; without them nobody can know how relevant content reached people.
+    `random` is the category in the column `strategy` for uniformly random items. It is absent where
+    there are none; without them, nobody can know how relevant content reached people.
     """
 
     strategy: str
@@ -76,7 +76,7 @@ class LogOffer(Wire):
 
 
 class ExplorationOffer(Wire):
-    """How people are shown other recommendations: how long a step lasts, and the policies' digest.
+    """Exploration of other recommendations: the duration of a step, and the policies' digest.
 
     An audit of envy lasts as long as all of its steps, whatever it finds.
     """
@@ -130,7 +130,7 @@ class AttributeNote(Wire):
 
 
 class Codebook(Wire):
-    """What the words of the catalogue mean, made from the code that runs  [DR, Article 15(2)]."""
+    """Definitions of the catalogue's terms, made from the running code  [DR, Article 15(2)]."""
 
     unit_of_privacy: str
     kinds: list[KindNote]
@@ -149,7 +149,7 @@ class Change(Wire):
 
 
 class Changelog(Wire):
-    """What runs now, and what changed before, newest first."""
+    """The running version, and earlier changes, newest first."""
 
     version: str
     items: list[Change]

@@ -10,5 +10,5 @@ from openapi.wire_model import Instant, Wire
 class SignInLink(Wire):
     """A link that signs the caller in to the console, once."""
 
-    url: Annotated[str, Field(description="Open it in a browser; whoever has it can.")]
+    url: Annotated[str, Field(description="Open it in a browser. Anybody who has the address can.")]
     expires_at: Instant

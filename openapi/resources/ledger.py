@@ -12,7 +12,7 @@ NoteText = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
 class Made(Wire):
-    """What a person said in an entry, and their signature of it."""
+    """A person's statement in an entry, with their signature."""
 
     by: str
     key: str
@@ -61,7 +61,7 @@ class InclusionProof(Wire):
 
 
 class ConsistencyProof(Wire):
-    """That the head of size `new` begins with everything in the head of size `old`."""
+    """The proof that the checkpoint of size `new` continues the checkpoint of size `old`."""
 
     old: Number
     new: Number

@@ -1,4 +1,4 @@
-"""What regulators and operators see and do: auditors, researchers, mandates, charges, keys."""
+"""Resources of regulators and operators: auditors, researchers, mandates, charges, keys."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
@@ -78,11 +78,11 @@ class Researcher(Wire):
 
 
 class Renewal(Wire):
-    """How a limit comes back. `lifetime_limit` on the mandate never does.
+    """The renewal of a limit. `lifetime_limit` on the mandate is never renewed.
 
-    `fixed`: the limit holds in each period of so many days from `valid_from` on; a stretch of that
-    length which lies across two periods may hold twice the limit. `rolling`: it holds in every
-    stretch of that length.
+    `fixed`: the limit holds in each period of `days` from `valid_from` on. A span of that length
+    across two periods may hold twice the limit. `rolling`: the limit holds in every span of that
+    length.
     """
 
     kind: Literal["fixed", "rolling"]
@@ -90,15 +90,15 @@ class Renewal(Wire):
 
 
 class MandateLimits(Wire):
-    """What a mandate is for, which kinds of audit, by whom, how much, from and until.
+    """The purpose, kinds of audit, people, limits and validity of a mandate.
 
-    The limit is in epsilon, or in rho (zCDP) where Gaussian noise is to be paid for: one of the
-    two. It bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is to
-    be shown as an (epsilon, delta). `researcher_ids` are the individuals who may spend it; null is
-    everybody of the auditor. `exploration_limit` is how much reward people may lose, all audits of
-    the mandate together and for its whole life, by being shown other recommendations than their
-    own: 0 allows no such audit. `opened_share` is the share of two-party runs that a regulator
-    opens before they are delivered: all of them unless told.
+    The limit is in epsilon, or in rho (zCDP) for audits with Gaussian noise: one of the two. It
+    bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is shown as an
+    (epsilon, delta). `researcher_ids` are the individuals who may spend it; null means everybody of
+    the auditor. `exploration_limit` is the reward that people may lose by being shown other
+    recommendations than their own, in all audits of the mandate's whole life; 0 allows no such
+    audit. `opened_share` is the share of two-party runs that a regulator opens before they are
+    delivered (default: all).
     """
 
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -126,7 +126,7 @@ class MandateLimits(Wire):
 
 
 class MandateDraft(MandateLimits):
-    """What a regulator grants to an auditor."""
+    """The mandate that a regulator grants to an auditor."""
 
     model_config = example(
         auditor_id="auditor_0193c2a5f0d1000000000000000003",
@@ -149,13 +149,14 @@ class Mandate(Wire):
     purpose: str
     kinds: list[AuditKind]
     researcher_ids: Annotated[
-        list[Identifier] | None, Field(description="Who may spend it; null: all of the auditor.")
+        list[Identifier] | None,
+        Field(description="Individuals who may spend it; null: all of the auditor."),
     ] = None
     currency: Currency
     epsilon_limit: Amount | None
     rho_limit: Amount | None
     approximate_epsilon: Annotated[
-        float | None, Field(description="What rho_limit amounts to at delta.")
+        float | None, Field(description="The epsilon that corresponds to rho_limit at delta.")
     ] = None
     delta: Decimal | None = None
     renewal: Renewal | None
@@ -178,7 +179,7 @@ class Budget(Wire):
 
 
 class Charge(Wire):
-    """Who paid what for which audit on which audience. A refunded charge stays listed."""
+    """A charge with its auditor, audit and audience. A refunded charge stays listed."""
 
     id: Identifier
     auditor_id: Identifier

@@ -21,11 +21,11 @@ ExportName = Literal["overview", "charges", "refusals", "flags"]
 ExportFormat = Literal["csv", "parquet"]
 
 Count = Annotated[int, Field(ge=0)]
-Audits = Annotated[dict[AuditState, Count], Field(description="How many, by state.")]
+Audits = Annotated[dict[AuditState, Count], Field(description="Number of audits by state.")]
 
 
 class MandateOverview(Wire):
-    """What one mandate has, and how fast it is spent."""
+    """One mandate's limit, and the rate at which it is spent."""
 
     id: Identifier
     purpose: str
@@ -63,7 +63,7 @@ class AuditorOverview(Wire):
 
 
 class PlatformWindow(Wire):
-    """What all audits together may cost in the window, in rho."""
+    """The limit of all audits together in the window, in rho."""
 
     limit: Amount
     spent: Amount
@@ -73,7 +73,7 @@ class PlatformWindow(Wire):
 
 
 class Overview(Wire):
-    """Who has what, at one moment."""
+    """All mandates and their balances at one moment."""
 
     at: Instant
     platform: PlatformWindow
@@ -99,13 +99,13 @@ class RefusalCount(Wire):
 
 
 class RefusalCounts(Wire):
-    """How many requests were refused, by auditor and reason."""
+    """The number of refused requests by auditor and reason."""
 
     counts: list[RefusalCount]
 
 
 class Figure(Wire):
-    """A number that raised a flag, beside the threshold it passed, where it has one."""
+    """A number that raised a flag, with the threshold that it passed, if it has one."""
 
     name: str
     value: Decimal
@@ -128,27 +128,30 @@ class Thresholds(Wire):
     """When a flag is raised. These are public: an auditor can know them beforehand."""
 
     tiny_group: Annotated[int, Field(description="A group of fewer uploaded identifiers is tiny.")]
-    tiny_audiences: Annotated[int, Field(description="So many audiences with one are many …")]
-    tiny_days: Annotated[int, Field(description="… within so many days.")]
+    tiny_audiences: Annotated[
+        int, Field(description="Least number of audiences with a tiny group that raises the flag …")
+    ]
+    tiny_days: Annotated[int, Field(description="… within this number of days.")]
     similarity: Annotated[
         Decimal,
-        Field(description="Uploads whose common identifiers are such a share of all of theirs."),
+        Field(description="Least share of identifiers in both uploads that raises the flag."),
     ]
     burst_times: Annotated[
-        int, Field(description="A day that costs so many times what is usual for the mandate …")
+        int,
+        Field(description="Least cost of a day, as a multiple of the usual cost, that raises it …"),
     ]
-    burst_share: Annotated[Decimal, Field(description="… and such a share of its limit.")]
+    burst_share: Annotated[Decimal, Field(description="… and least share of its limit.")]
     burst_history: Annotated[
         int,
         Field(
-            description="Usual is the median of the days with charges before, if there are so "
-            "many; else the limit spread evenly over its days."
+            description="Least number of earlier days with charges for a median as the usual cost;"
+            " with fewer, the limit divided by its days."
         ),
     ]
 
 
 class Flags(Wire):
-    """What is unusual in a stretch of time, newest first."""
+    """The flags of a period, newest first."""
 
     since: Instant
     until: Instant

@@ -108,7 +108,7 @@ class ApplicationDraft(Wire):
     kinds: Annotated[list[RegisteredKind], Field(min_length=1)]
     attributes: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]],
-        Field(max_length=50, description="What the groups to compare differ in."),
+        Field(max_length=50, description="Attributes in which the compared groups differ."),
     ]
     epsilon_limit: Limit | None = None
     rho_limit: Limit | None = None
@@ -153,11 +153,11 @@ class WithdrawalDraft(Wire):
 
 
 class DecisionDraft(Wire):
-    """What a regulator decides on one version of an application.
+    """A regulator's decision on one version of an application.
 
-    `approve` grants `mandate`: no more than was asked for, to individuals of the application. It
-    names `application_digest`, of the canonical statement of the application that was read, so that
-    nobody can put another in its place.
+    `approve` grants `mandate`: no more than was requested, to individuals of the application. It
+    names `application_digest`, the digest of the canonical statement of the application that was
+    read, so nobody can replace the application.
     `extend` moves the deadline to the end of `until`  [DR, Article 7(2)]. The last two decide on
     the platform's amendment request  [DSA, Article 40(6)].
     """
@@ -222,9 +222,9 @@ class AmendmentDraft(Wire):
 class MediationDraft(Wire):
     """A step of the mediation  [DR, Article 13].
 
-    The platform has it `requested`; the regulator `opened` it, with a time limit of so many
-    working `days`, or `declined` it; it is `agreed`, or has `failed` at either party's word. What
-    was agreed takes effect by a change of the mandate.
+    The platform has it `requested`. The regulator `opened` it, with a time limit of `days` working
+    days, or `declined` it. It is `agreed`, or has `failed` by either party's statement. An
+    agreement takes effect by a change of the mandate.
     """
 
     model_config = example(
@@ -241,7 +241,7 @@ class MediationDraft(Wire):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if (self.outcome == "opened") != (self.days is not None):
-            raise ValueError("whoever opens a mediation sets `days`, and nobody else does")
+            raise ValueError("`days` must be set when a mediation is opened, and only then")
         return self
 
 
@@ -257,7 +257,7 @@ class MandateStateDraft(Wire):
 
 
 class MandateChangeDraft(Wire):
-    """What changes of a mandate; what is null stays. Its currency and its individuals do."""
+    """Changes of a mandate; null fields stay. Its currency and its individuals stay in any case."""
 
     model_config = example(
         mandate_id=_MANDATE,
@@ -308,7 +308,7 @@ class KeyChangeDraft(Wire):
 
 
 class RemovalDraft(Wire):
-    """An individual loses access, at once and for good."""
+    """The permanent removal of an individual's access, with immediate effect."""
 
     model_config = example(
         researcher_id=_RESEARCHER, reason=_text("No longer employed by the research organisation.")
@@ -327,14 +327,14 @@ class ErasureDraft(Wire):
 
 
 class Erasure(Wire):
-    """What was erased: the ledger keeps the commitments, and nobody keeps the text."""
+    """The erased texts: the ledger keeps the commitments, and nobody keeps the text."""
 
     subject_id: Identifier
     commitments: list[Digest]
 
 
 class WebhookDraft(Wire):
-    """Where entries are to be pushed: those after number `after`, or from now on."""
+    """The address to which new entries are pushed: those after number `after`, or from now on."""
 
     model_config = example(url="https://regulator.example.org/hooks/audits")
 
@@ -343,9 +343,9 @@ class WebhookDraft(Wire):
 
 
 class Webhook(Wire):
-    """Where entries are pushed, how far it got, and the key that signs (Standard Webhooks).
+    """The address for pushed entries, the progress, and the signing key (Standard Webhooks).
 
-    `after` is the last entry delivered or passed over. `given-up`: nobody took an entry for a day;
+    `after` is the last entry delivered or skipped. `given-up`: no entry was accepted for a day;
     register it again with `after`.
     """
 
@@ -370,7 +370,7 @@ class Individual(Wire):
 
 
 class Deadline(Wire):
-    """Who must (or may) do what until when, and where that is written."""
+    """A deadline: the person, the action, the last day, and the law that sets it."""
 
     what: str
     who: str
@@ -429,7 +429,7 @@ class Application(Wire):
 
 
 class Me(Wire):
-    """Who you are here, and the key that you are known by."""
+    """Your identity at this service, and the key that identifies you."""
 
     id: Identifier
     name: str

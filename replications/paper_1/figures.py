@@ -84,7 +84,7 @@ def _efg(people: int, filled: int, rate: float) -> np.ndarray:
 
 
 def figure_table(rows: Sequence[Row]) -> Iterator[str]:
-    """What Figure 3 draws."""
+    """Yield the table of the values in Figure 3."""
     yield f"| | | {THEOREM} | {LEMMA} | increase | {EXACT} | {EXACT_BARE} | increase |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in rows:

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 def envy(utilities: Floats) -> Floats:
-    """How much each person would gain from the recommendations they would like best."""
+    """Return each person's gain from the recommendations that they would like best."""
     # Δ^m = max(max_n u^m(π^n) - u^m(π^m), 0)   [DCAU22, §5.1]
     return np.asarray(utilities.max(axis=1) - np.diagonal(utilities))
 
@@ -27,7 +27,7 @@ def share_envious(utilities: Floats, epsilon: float) -> float:
 
 
 def are_envious(utilities: Floats, epsilon: float, gamma: float) -> NDArray[np.bool_]:
-    """Who is (ε, γ)-envious: a share above γ of all policies is better by more than ε."""
+    """Return who is (ε, γ)-envious: a share above γ of all policies is better by more than ε."""
     better = utilities > np.diagonal(utilities)[:, None] + epsilon
     return np.asarray(better.mean(axis=1) > gamma)
 

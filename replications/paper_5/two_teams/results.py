@@ -25,7 +25,7 @@ def plaintext_sums(
     client: Sequence[bytes],
     rows: ClientRows,
 ) -> NDArray[np.object_]:
-    """What the protocol computes, by someone who sees it all: weights by token, and the table."""
+    """Compute the protocol's result from plain data: weights by token, and the table."""
     nothing = np.zeros(terms.groups, np.int64)
     weights = np.array([tester.get(token, nothing) for token in client]).astype(object)
     of_rows = weights[rows.places.members]

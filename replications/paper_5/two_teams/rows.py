@@ -18,7 +18,7 @@ _NONCE, _TAG = 12, 16
 
 @dataclass(frozen=True)
 class Places:
-    """Where rows belong: their members (row × member of it), and their cell."""
+    """The members of each row (row × member), and its cell."""
 
     members: Integers
     cell: Integers

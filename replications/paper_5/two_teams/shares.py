@@ -2,9 +2,9 @@
 
 The client encrypts its values in slots, 16,384 to a ciphertext. The tester multiplies each slot by
 a weight, adds a mask r that is uniform modulo t, hides and floods, and sends it back; the client
-decrypts w·v + r. Now the tester has −r and the client w·v + r: neither number says anything, and
-together they are the product. Each party sums its own shares over the rows of each cell, in the
-clear. Whoever is to learn a sum gets the other's share of *that*, and of nothing before it.
+decrypts w·v + r. Now the tester has −r and the client w·v + r: each number alone is uniform,
+and their sum is the product. Each party sums its own shares over the rows of each cell, in the
+clear. The party that learns a sum gets the other's share of that sum only.
 
 There is one sum for each cell, tuple and column, and no resample. Sums of resamples whose draws are
 known are linear equations: from as many as there are units, the learner solves for every product.

@@ -1,4 +1,4 @@
-"""What two teams of one organisation compute together: the paper's own setting.
+"""The terms of a computation by two teams of one organisation, the paper's own setting.
 
 The client's table has rows, each about one member or about a tuple of them (two that are ranked one
 below the other, a pair of a positive and a negative), with values and a *cell* that it counts in (a
@@ -77,7 +77,7 @@ class LibraryTerms:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Of the result: tuples, cells, columns."""
+        """Return the shape of the result: tuples, cells, columns."""
         return (len(self.tuples), self.cells, self.columns)
 
     @property
