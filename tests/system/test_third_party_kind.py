@@ -310,7 +310,8 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         export, keys = host.folder / "ledger.jsonl", host.folder / "keys.json"
         entries = [entry.kind for entry in lab.auditor.ledger.entries()]
         assert entries.count("kind-enabled") == 1
-        host.run("auditor", "ledger", "keys", "--out", str(keys))
+        regulator = f"{host.regulator}={host.folder / 'regulator.json'}"
+        host.run("auditor", "ledger", "keys", "--out", str(keys), "--regulator", regulator)
         host.run("auditor", "ledger", "export", "--out", str(export))
         found = host.run("auditor", "ledger", "verify", str(export), "--keys", str(keys))
         assert "bounds were taken as the package states them" in found
