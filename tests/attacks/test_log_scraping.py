@@ -1,4 +1,4 @@
-"""Scraping logs: whoever reads what the process writes learns nobody's name and nobody's score."""
+"""Scraping logs: a reader of the process's output learns no name and no score."""
 
 import io
 import logging

@@ -25,7 +25,7 @@ NOWHERE = "0" * 30
 
 @pytest.fixture(scope="module")
 def victim(target: Deployment, world: World) -> dict[str, str]:
-    """What another auditor owns: a content, an open and a sealed audience, a released audit."""
+    """Return another auditor's content, open and sealed audience, and released audit."""
     me = raw(target, target.auditor())
     content, groups = me.content(), {"g0": usernames(world, 10)}
     sealed, opened = me.audience(groups), me.audience(groups, seal=False)
@@ -81,7 +81,7 @@ def test_another_auditors_ids_look_like_ids_that_never_were(
 
 
 def unguarded(table: type[Any]) -> Callable[..., Any]:
-    """The twin: whoever knows the id, owns it."""
+    """The vulnerable twin: anybody who knows the id owns the object."""
 
     def owned(session: Session, caller: object, row_id: str, *, lock: bool = False) -> Any:
         return session.get(table, row_id)

@@ -1,4 +1,4 @@
-"""What an operator finds: health, queue, traffic, keys, rules and models, and nobody else does."""
+"""Pages for operators only: health, queue, traffic, keys, rules and models."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What every page owes its reader: nobody else's script, no need of a mouse, little to load."""
+"""Requirements of every page: no foreign scripts, no need of a mouse, little to load."""
 
 import re
 import time

@@ -542,7 +542,7 @@ def test_12_no_text_of_an_outsider_runs_and_pages_are_small_and_quick(
 
 
 def seconds_of(office: Watched, path: str) -> float:
-    """What a page takes the service to make: of the processor, since others use it too."""
+    """Return the processor time that the service needs for a page."""
     started = time.process_time()
     assert office.page.request.get(f"{office.url}/console{path}").ok
     return time.process_time() - started

@@ -1,4 +1,4 @@
-"""What is audited: every kind and mechanism, under both relations."""
+"""The audited cases: every kind and mechanism, under both relations."""
 
 from collections.abc import Iterator
 from typing import Any

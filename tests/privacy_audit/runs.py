@@ -76,7 +76,7 @@ def plan_of(case: Case, groups: int) -> waist.ReleasePlan:
 
 
 def claimed(case: Case) -> float:
-    """What the price says."""
+    """Return the epsilon that the price claims."""
     if case.searched:
         return Worst(case.searched).claimed(case.currency, case.relation)
     if case.intersected:

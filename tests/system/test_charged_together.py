@@ -1,4 +1,4 @@
-"""Auditors who wait for the books are charged in one transaction, each as if alone."""
+"""Group commit: waiting charges commit in one transaction, each as if alone."""
 
 import json
 import time
@@ -65,7 +65,7 @@ def at_once(
 
 @pytest.fixture
 def lots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bills each transaction had that charged any."""
+    """Return the number of bills in each transaction that charged any."""
     found, charge = list[int](), charging.charge
 
     def counting(session: Session, at: Any, bills: Sequence[ChargeOrder], settings: Any) -> None:
@@ -167,7 +167,7 @@ def test_an_earlier_audit_is_answered_beside_new_ones(
 def test_large_audiences_are_charged_alone(
     idle: Deployment, world: World, lots: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is held in memory at once is bounded."""
+    """The memory for one transaction is bounded."""
     monkeypatch.setattr("api.audits.submission.BATCH", 15)
     names = usernames(world, 20)
     everybody = [comes(idle, names[:10]), comes(idle, names[10:]), comes(idle, names[:5])]

@@ -1,4 +1,4 @@
-"""How much and how fast: sizes of bodies and audiences, and the rate of requests."""
+"""Limits: sizes of bodies and audiences, and the rate of requests."""
 
 import asyncio
 import json

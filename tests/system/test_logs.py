@@ -1,4 +1,4 @@
-"""What the process writes down: structured lines and figures, with nothing private in them (R1)."""
+"""Logs and metrics of the process: structured, with nothing private in them (R1)."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What regulators and operators see: every charge, refusal and refund, keys, health and events."""
+"""The view of regulators and operators: charges, refusals, refunds, keys, health and events."""
 
 import json
 import queue

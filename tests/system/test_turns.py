@@ -27,7 +27,7 @@ def line(new_database: Callable[[], str], platform: Platform) -> Iterator[Deploy
 
 @dataclass(frozen=True)
 class Someone:
-    """A researcher of an auditor of their own, with a sealed audience of so many."""
+    """A researcher of their own auditor, with a sealed audience of a given size."""
 
     me: Raw
     request: dict[str, Any]

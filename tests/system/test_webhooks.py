@@ -79,7 +79,7 @@ def row_of(deployment: Deployment, webhook: Webhook) -> WebhookRow:
 
 
 def row_with(deployment: Deployment, webhook: Webhook, failures: int) -> WebhookRow:
-    """As soon as somebody has counted so many."""
+    """Wait for the row with this number of deliveries."""
     deadline = time.monotonic() + 10
     while (row := row_of(deployment, webhook)).failures < failures:
         assert time.monotonic() < deadline, row

@@ -14,7 +14,7 @@ FIRST_WINDOW_ENDS = 10 * HOURS_A_DAY
 
 @dataclass(frozen=True)
 class Cost:
-    """What an audit costs; no epsilon where there is none."""
+    """The price of an audit; no epsilon where there is none."""
 
     epsilon: Fraction | None
     rho: Fraction

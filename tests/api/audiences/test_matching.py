@@ -1,4 +1,4 @@
-"""What is kept of a part: whom it finds, its digest and its sketch, by an independent reading."""
+"""The stored facts of a part: people found, digest and sketch, by an independent computation."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -45,7 +45,7 @@ def schema_of(store: Store) -> Schema:
 
 
 def breaks(before: Schema, after: Schema) -> list[str]:
-    """What a process that knows the schema of before cannot live with."""
+    """Return the changes that break a process with the previous schema."""
     found = [f"{table} is gone" for table in before.keys() - after.keys()]
     for table in before.keys() & after.keys():
         old, new = before[table], after[table]

@@ -195,7 +195,7 @@ def test_a_size_is_told_by_how_it_is_known() -> None:
 
 
 class Silent(Tenths):
-    """A platform whose model does not answer, whoever it is asked about."""
+    """A platform whose model answers for nobody."""
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]

@@ -337,7 +337,7 @@ def entries_of(service: Deployment, kind: str) -> int:
 
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """What everybody has borne so far."""
+    """Return everybody's balance so far."""
     from api.accounting.balance_blocks import Blocks
 
     with talk.service.store.read() as session:
@@ -345,7 +345,7 @@ def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[
 
 
 def aged(talk: Conversation, state: str) -> str:
-    """What becomes of the audit, if it was submitted in this state long ago."""
+    """Return the later state of an audit that was submitted in this state long ago."""
     store, settings = talk.service.store, talk.service.settings
     with store.write() as session:
         audit = session.get_one(AuditRow, talk.audit.id)

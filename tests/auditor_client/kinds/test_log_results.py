@@ -1,4 +1,4 @@
-"""What the SDK makes of releases of logs, and holds the platform to."""
+"""Results of releases of logs, and the SDK's checks of the platform."""
 
 from decimal import Decimal
 from typing import Any

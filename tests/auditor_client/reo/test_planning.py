@@ -14,7 +14,7 @@ Q, P = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
 
 
 def kept(q: dict[str, float], p: dict[str, float], rows: reo.TrafficRows, error: float) -> float:
-    """How often the estimate is within the error."""
+    """Return the rate of estimates within the error."""
     rng = np.random.default_rng(1)
     x, w = (
         rng.multinomial(n, [*shares.values(), 1 - sum(shares.values())], 20_000)[:, :-1] / n
@@ -54,7 +54,7 @@ def test_the_theorems_as_printed() -> None:
 
 
 def kept_utility(rows: reo.TrafficRows, error: float, scale: float = 0.0) -> float:
-    """How often the estimate of the utility that varies most is within the error."""
+    """Return the rate of estimates within the error, for the utility that varies most."""
     rng = np.random.default_rng(2)
     x = rng.binomial(rows.recommended, Q["a"], 20_000) + rng.laplace(0, scale, 20_000)
     w = rng.binomial(rows.random, P["a"], 20_000) + rng.laplace(0, scale, 20_000)

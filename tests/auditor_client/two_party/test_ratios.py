@@ -68,7 +68,9 @@ def test_limits_hold_with_soft_groups_and_noise(rate: float, base: float) -> Non
 
 
 def _expected(truth: np.ndarray) -> np.ndarray:
-    """What weighted averages estimate: A μ, with the moments of Dirichlet(.3, .3, .3)."""
+    """Return the expectation of weighted averages, A μ, with the moments of Dirichlet(.3, .3,
+    .3).
+    """
     total, alpha = 0.9, 0.3
     square = alpha * (alpha + 1) / (total * (total + 1))
     product = alpha**2 / (total * (total + 1))

@@ -12,7 +12,7 @@ KINDS = ("username", "email", "phone")
 
 
 def _called(platform: SimulatedPlatform, kind: str, persons: NDArray[np.int64]) -> pa.Array:
-    """What a researcher would upload for these people."""
+    """Return a researcher's upload for these people."""
     world = platform.world
     if kind == "username":
         return identifiers.usernames(world.seed, persons, world.surnames[persons % world.people])

@@ -1,4 +1,4 @@
-"""The books against a slow and obvious model, on random mandates, charges, refunds and times."""
+"""Balances compared with a slow model, on random mandates, charges, refunds and times."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -96,7 +96,7 @@ def test_the_books_agree_with_the_model(
     days: int,
     honest: int,
 ) -> None:
-    """For so many steps the platform refuses what overspends; then it writes it down."""
+    """For some steps the platform refuses overspending; then it records it."""
     world = World.of(granted, platform_rho, days)
     for number, (action, which, amount, hours) in enumerate(steps):
         # The entry adds a second: it is exactly so many hours later, to hit the edges.

@@ -1,4 +1,4 @@
-"""What people may lose is in the books too: charged, limited, refunded, and played again."""
+"""Exploration loss in the ledger: charged, limited, refunded, and replayed."""
 
 import json
 from typing import Any

@@ -319,7 +319,7 @@ def test_whoever_was_removed_charges_no_more(world: World) -> None:
 
 
 def test_a_new_key_that_nobody_proves_to_hold_is_refused(world: World) -> None:
-    """Whoever made off with the old key, or the platform, cannot name a key of somebody else."""
+    """Neither a thief of the old key nor the platform can name another person's key."""
     new, other = ed25519("ada, later"), ed25519("somebody else")
     at, jwk = world.ledger.at.timestamp(), public(new)
     proved = key_possession.of_key_change(ORIGIN, world.ada.id, jwk)

@@ -1,4 +1,4 @@
-"""An honest ledger verifies, whoever signs with what; what is no ledger is refused in words."""
+"""An honest ledger verifies for all signers and keys; other files are refused with a reason."""
 
 import gc
 import json

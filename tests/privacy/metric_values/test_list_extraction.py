@@ -1,4 +1,4 @@
-"""What one person moves in metrics of lists: neighbours of many logs, and the worst there is."""
+"""The sensitivity of metrics of lists: neighbours of many logs, and the worst case."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -131,7 +131,7 @@ def places(
 
 
 def moved(metric: OfLists, rows: list[tuple[int, int, int, int, float, float]]) -> int:
-    """How far the values move if person 0 leaves."""
+    """Return the change of the values if person 0 leaves."""
     one, other = (metric.values(places(rows, who), 20, seed=3) for who in (None, 0))
     return int(np.abs(one - other).sum())
 

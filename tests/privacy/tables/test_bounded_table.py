@@ -179,7 +179,7 @@ def test_rows_may_fall_on_one_another_and_groups_may_not(
 def test_counts_of_rows_stay_within_the_bounds_of_rows(
     m: int, cells: list[list[int]], slots: bool
 ) -> None:
-    """In a sample, whoever goes lets another in; who changes goes from one group to another."""
+    """In a sample, a removed person makes room for another; a changed person changes groups."""
 
     def table(group: int, who: int) -> Cells:
         found = np.zeros((2, 4), np.int64)

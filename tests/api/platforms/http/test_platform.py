@@ -447,7 +447,7 @@ def test_a_short_outage_is_waited_for(platform: Platform) -> None:
 
 @dataclass
 class Replaced(Watched):
-    """Whose model is another one after some calls."""
+    """A platform whose model changes after some calls."""
 
     calls: int = 0
     digests: tuple[str, ...] = ("a", "b")

@@ -35,7 +35,7 @@ found = times({name}(2), 21)
 def test_a_cache_that_names_a_class_which_is_gone_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after an upgrade in place: Numba keeps it beside the source."""
+    """As after an upgrade in place: Numba keeps the cache next to the source."""
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("Rule", "StoppingRule", "StoppingRule"):
         (tmp_path / "kernel_of_a_version.py").write_text(KERNEL.format(name=name))
