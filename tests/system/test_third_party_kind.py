@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,10 @@ def served(host: Host) -> Iterator[Path]:
         finally:
             running.send_signal(signal.SIGINT)
             running.wait(30)
+
+
+def digest_of(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def offered(host: Host) -> list[str]:
@@ -279,14 +284,13 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         assert KIND in json.dumps(host.json("auditor", "catalogue"))
 
         # Study file.
+        people = {"path": "people.csv", "sha256": digest_of(host.folder / "people.csv")}
         study = {
             "version": 1,
             "title": "Shares",
             "platform": host.url,
             "contents": {"job": {k: v for k, v in SOFTWARE_JOB.items() if k != "image"}},
-            "audiences": {
-                "volunteers": {"file": {"path": "people.csv"}, "id": "email", "by": ["gender"]}
-            },
+            "audiences": {"volunteers": {"file": people, "id": "email", "by": ["gender"]}},
             "audits": {
                 "shares": {
                     "kind": KIND,
@@ -307,6 +311,6 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         entries = [entry.kind for entry in lab.auditor.ledger.entries()]
         assert entries.count("kind-enabled") == 1
         host.run("auditor", "ledger", "keys", "--out", str(keys))
-        host.run("auditor", "ledger", "export", str(export))
+        host.run("auditor", "ledger", "export", "--out", str(export))
         found = host.run("auditor", "ledger", "verify", str(export), "--keys", str(keys))
         assert "bounds were taken as the package states them" in found
