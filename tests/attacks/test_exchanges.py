@@ -274,7 +274,7 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     assert len(draws) == 1
 
 
-def test_a_wrong_proof_looks_the_same_whoever_is_there(
+def test_a_wrong_proof_looks_the_same_for_members_and_strangers(
     service: Deployment, auditor: Auditor, world: World
 ) -> None:
     """The auditor's view follows from its own messages, for a member and for a stranger."""

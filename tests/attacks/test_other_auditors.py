@@ -141,7 +141,7 @@ def test_another_auditors_mandate_pays_nothing(target: Deployment, world: World)
     assert mandate_of(victim)["spent"] == mandate_of(me)["spent"] == "0"
 
 
-def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
+def test_without_the_owner_check_anybody_who_names_a_mandate_spends_it(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = mandates.select_payer

@@ -51,7 +51,7 @@ def test_nobody_without_the_scope_gets_in(scene: Scene, operation: Operation) ->
 
 
 @each_operation
-def test_whoever_has_the_scope_gets_in(scene: Scene, operation: Operation) -> None:
+def test_callers_with_the_scope_are_admitted(scene: Scene, operation: Operation) -> None:
     """With objects of their own, and with a request that the service considers."""
     wrong: list[object] = []
     done: set[bool] = set()

@@ -221,7 +221,7 @@ def new_token(case: Case) -> str:
     return token
 
 
-def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_path: Path) -> None:
+def test_the_ledger_continues_when_the_clock_is_set_back(sqlite: Databases, tmp_path: Path) -> None:
     """A fast clock is corrected: times in the ledger never run backwards."""
     around = Surroundings(tmp_path)
     around.turn_clock(timedelta(seconds=50))
@@ -240,7 +240,7 @@ def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_pa
         assert written == sorted(written)
         assert charged == sorted(charged)
         assert len(charged) == 2
-        # The books wait for the clock.
+        # The ledger's time waits for the clock.
         assert next_second(charged[-1]) == books.head.latest > now()
 
 

@@ -32,7 +32,7 @@ from tests.privacy_audit.neighbours import (
 from tests.privacy_audit.worst import Searched, Worst
 
 IDS = {"audience_id": "audience_" + "0" * 30, "content_id": "content_" + "0" * 30}
-# One release holds so many replicas: tables grow with their square when they are added up.
+# Replicas per release: sums of tables grow with the square of their number.
 REPLICAS = 100
 
 

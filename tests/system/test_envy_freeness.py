@@ -32,7 +32,7 @@ from tests.world import Deployment, deployed, sqlite_url
 
 pytestmark = pytest.mark.long_on_postgresql
 
-# Rewards that differ so much decide soon.
+# Rewards with this difference decide soon.
 SIZES = {"targets": 24, "arms": 19, "steps": 500, "tolerance": "0.5"}
 FEW = SMALL | {"steps": 500}
 SECRET = 77

@@ -33,7 +33,7 @@ PATIENCE = 20.0
 
 @pytest.fixture(scope="module")
 def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
-    # Nobody is woken: whoever waits for longer than a moment is found out.
+    # Nobody is notified, so a waiter that depends on a notification fails.
     kept = {"embedded_worker": False, "lease_seconds": 600.0, "poll_seconds": 60.0}
     with deployed(new_database(), platform, **kept) as running:
         yield running

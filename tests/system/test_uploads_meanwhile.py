@@ -391,7 +391,7 @@ def test_the_sdk_sends_lost_parts_again(
     assert sealed.members == {"a": 3, "b": 3, "c": 3}
 
 
-def test_a_sealing_is_told_to_come_again_where_parts_take_long(
+def test_a_sealing_gets_a_retry_after_where_parts_take_long(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     me = raw(deployment, deployment.auditor())

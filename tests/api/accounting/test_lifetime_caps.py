@@ -106,7 +106,7 @@ def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
 def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     books: Books, uploaded: int, rewritten: list[int]
 ) -> None:
-    """Exactly, whoever of them was found, or all that there are."""
+    """Exactly that number, independent of who was found, or all blocks."""
     _fill(books, 400)
     cost, somebody = Fraction(1, 8), Membership((np.array([5]),), 1)
     with books.store.write() as session:
@@ -240,7 +240,7 @@ def test_who_was_left_out_is_forgotten_even_of_what_was_refunded(books: Books) -
 # --- the inspection
 
 
-def test_an_inspection_finds_sound_books_sound(books: Books) -> None:
+def test_an_inspection_accepts_a_correct_database(books: Books) -> None:
     _charged(books)
     found = inspect(books.store, CAP)
     assert (found.people, found.charges, found.differing, found.above_cap) == (20, 1, 0, 0)

@@ -304,7 +304,7 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
     assert talk.charges() == 1
 
 
-def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
+def test_a_retry_concurrent_with_the_first_attempt_gets_the_same_audit(
     service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first is charged after the second has found no earlier one, and before it reads on."""

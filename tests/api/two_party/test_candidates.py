@@ -139,7 +139,7 @@ def test_a_second_run_is_compared_with_recorded_people_alone(
     assert len(load_candidates(*asked).persons) == some.people
 
 
-def test_the_price_counts_whoever_is_put_out(
+def test_the_price_counts_displaced_people(
     service: Deployment, auditor: Auditor, some: Some
 ) -> None:
     def scale(hide: bool) -> float:

@@ -11,7 +11,7 @@ from privacy.metric_values import FalsePositives, Layout, Outcomes
 from tests.auditor_client.two_party.plain import soft, sums_of
 from tests.refusals import refuses
 
-# 95 % limits may fail in 5 %; over so many repetitions more failures than this have a chance
+# 95 % limits may fail in 5 %; over these repetitions more failures than this have a chance
 # below 1e-6 if they hold with 95 %.
 REPETITIONS, MOST_MISSES = 250, 32
 

@@ -54,7 +54,7 @@ def test_one_person_is_matched_by_email_and_by_username(fair: SimulatedPlatform)
     assert np.array_equal(by_email, both)
 
 
-def test_an_identifier_resolves_alike_whoever_else_is_asked_for(fair: SimulatedPlatform) -> None:
+def test_an_identifier_resolves_independently_of_others(fair: SimulatedPlatform) -> None:
     asked = _called(fair, "email", np.arange(1_000))
     together = fair.match("email_sha256", asked)
     repeated = fair.match("email_sha256", pa.concat_arrays([asked.slice(500), asked]))

@@ -89,7 +89,7 @@ STEPS = st.tuples(
     st.integers(1, 3),
     st.integers(0, 40),
 )
-def test_the_books_agree_with_the_model(
+def test_balances_agree_with_the_model(
     granted: list[dict[str, Any]],
     steps: list[tuple[str, int, str, int]],
     platform_rho: str,
@@ -99,7 +99,7 @@ def test_the_books_agree_with_the_model(
     """For some steps the platform refuses overspending; then it records it."""
     world = World.of(granted, platform_rho, days)
     for number, (action, which, amount, hours) in enumerate(steps):
-        # The entry adds a second: it is exactly so many hours later, to hit the edges.
+        # The entry adds a second: so the time is exactly this number of hours later, on the edge.
         world.ledger.at += timedelta(hours=hours, seconds=-1 if hours else 0)
         if action != "charge":
             world.end(which, action)

@@ -87,7 +87,7 @@ METRICS: list[OfLists] = [
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
-def test_whoever_comes_goes_or_changes_moves_no_more_than_declared(metric: OfLists) -> None:
+def test_adding_removing_or_changing_a_person_moves_no_more_than_declared(metric: OfLists) -> None:
     layout = metric.layout
     viewers, reach = metric.caps.viewer is not None, layout.total + layout.moved
     worst = 0

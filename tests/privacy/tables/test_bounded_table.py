@@ -71,7 +71,7 @@ def test_noise_goes_onto_a_copy() -> None:
     assert table.cells.sum() == 1
 
 
-def test_in_a_sample_of_exact_size_whoever_comes_displaces_another() -> None:
+def test_in_a_sample_of_exact_size_a_new_person_displaces_another() -> None:
     loose, fixed = Bounds.counts((2, 5), 1), Bounds.counts((2, 5), 1, fixed_slots=True)
     assert (loose.added.l1, loose.changed.l1) == (1, 2)
     assert (fixed.added.l1, fixed.changed.l1) == (2, 4)

@@ -17,7 +17,7 @@ GOOD = ("export.jsonl", "partial.jsonl", "receipt.json")
 KEYS = "keys.json"
 TWINS = "twins.json"
 
-# At this line, remove so many and put these in.
+# At this line, remove this number of lines and insert these.
 Step = tuple[int, int, list[str]]
 
 

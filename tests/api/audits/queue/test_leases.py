@@ -56,7 +56,7 @@ def test_a_claim_does_not_look_at_what_has_ended(host: Hosted) -> None:
         with store.engine.begin() as connection:
             those = "UPDATE audits SET state = :state WHERE state <> 'released'"
             connection.execute(text(those), {"state": state})
-    # It is stepped over once, by whoever comes first.
+    # The first claim skips it once.
     host.audit(request)
     host.submit(request)
     assert blocks_of_a_claim(store) < ENDED / 30

@@ -11,7 +11,7 @@ from api.kinds.envy_freeness.algorithms.numba_cache import compiled
 
 def test_where_there_is_no_place_to_keep_it_a_function_is_compiled_all_the_same() -> None:
     space: dict[str, Any] = {}
-    exec("def twice(x):\n    return 2 * x", space)  # of no file, so there is no place beside it
+    exec("def twice(x):\n    return 2 * x", space)  # no file, so no folder
     twice: Any = compiled(space["twice"])
     assert twice(21) == 42
     assert twice.signatures
