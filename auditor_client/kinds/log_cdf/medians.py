@@ -23,7 +23,7 @@ def medians(audit: LogCdfResult, delta: float) -> list[Median]:
 
     The number of rows up to an edge less half of all rows is known up to noise. Edges are tested
     from the outside inwards, up to the first that is undecided, so that only the test at the edge
-    next to the median can err: no union over edges is needed (docs/explanation/metrics.md, quantiles).
+    next to the median can err. So no union over edges is needed (docs/explanation/metrics.md).
     """
     stated = audit.part("cdf")
     rate = 1 / stated.noise_scale
