@@ -32,7 +32,7 @@ def start_postgresql(folder: Path) -> PostgresServer:
 
 
 def prepare(store: Store) -> None:
-    """What `migrate` does for a new database; tests of migrations call that itself."""
+    """Prepare a new database as `migrate` does; tests of migrations call `migrate` itself."""
     file = Path(store.engine.url.database or "")
     if store.engine.dialect.name == "sqlite" and not file.exists():
         shutil.copy(_migrated_file(), file)  # with its mode: only its owner can read it

@@ -1,4 +1,4 @@
-"""What tests of audits of envy share: an audience that consented, a request, and who pays."""
+"""Shared parts of envy tests: a consenting audience, a request, and a paying auditor."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,9 @@ SMALL: dict[str, Any] = {
 
 
 def asked(audience: str = NO_AUDIENCE, **changes: Any) -> EnvyFreenessRequest:
-    """So that hardly any noise is on the counts, and rewards that differ much decide."""
+    """Return a request with little noise on the counts, in which clearly different rewards
+    decide.
+    """
     fields = {
         "kind": "envy-freeness",
         "audience_id": audience,
@@ -54,7 +56,7 @@ def asked(audience: str = NO_AUDIENCE, **changes: Any) -> EnvyFreenessRequest:
 
 
 def exploring_auditor(deployment: Deployment, loss: str = "1000000", **limits: Any) -> Auditor:
-    """A new auditor whose mandate lets people lose so much."""
+    """Return a new auditor whose mandate has this exploration limit."""
     auditor = deployment.auditor("0")
     fields = {
         "auditor_id": auditor.me().auditor_id,

@@ -143,7 +143,7 @@ def trust(*regulators: Key, ledger: Sequence[OKPKey] = ()) -> Trust:
 
 
 def price(*epsilons: str) -> dict[str, Any]:
-    """What tables with Laplace noise cost together, as facts of a charge have it."""
+    """Return the total price of tables with Laplace noise, in the form of a charge's facts."""
     parts = [Decimal(epsilon) for epsilon in epsilons]
     added = sum(parts, Decimal(0))
     squares = sum((part * part for part in parts), Decimal(0))
@@ -341,7 +341,7 @@ class Ledger:
         return header(len(self.lines), self.notes), list(self.lines)
 
     def partial(self, lab: str, seen: Iterable[int] = ()) -> tuple[bytes, list[bytes]]:
-        """What one auditor gets: its own entries and the platform's, with proofs."""
+        """Return one auditor's export: its own entries and the platform's, with proofs."""
         self.sign()
         size = len(self.lines)
         shown = [n for n, line in enumerate(self.lines) if _is_for(lab, line)]
@@ -370,7 +370,7 @@ def header(size: int, notes: Sequence[str], **more: Any) -> bytes:
 
 
 def relied(lines: Sequence[bytes], *keys: OKPKey) -> tuple[bytes, list[bytes]]:
-    """What a lying platform exports: any lines, under a head that it signs anew."""
+    """Return a dishonest platform's export: any lines, under a newly signed checkpoint."""
     note = head(lines, *(keys or [ed25519("ledger")]))
     return header(len(lines), [note]), list(lines)
 

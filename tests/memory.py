@@ -1,4 +1,4 @@
-"""How much memory some work takes at its peak, as Python and NumPy count it."""
+"""The peak of memory of some work, as Python and NumPy count it."""
 
 import tracemalloc
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What test platforms say of their model, whoever it scores."""
+"""The model that test platforms state for all people."""
 
 from collections.abc import Mapping, Sequence
 

@@ -106,7 +106,7 @@ class Conversation:
         return reply
 
     def talk(self, party: AuditorParty, exchanges: int | None = None) -> bytes | None:
-        """So many exchanges, or all; the message that comes next."""
+        """Run this number of exchanges (default: all) and return the next message."""
         message: bytes | None = party.start() if party.number == 0 else self.last
         while message is not None and exchanges != 0:
             message = party.receive(self.send(message))
@@ -127,7 +127,7 @@ class Conversation:
             return len(session.exec(query).all())
 
     def entries(self, kind: str) -> int:
-        """How many entries of this kind the ledger has of the audit."""
+        """Count the ledger's entries of this kind about the audit."""
         with self.service.store.read() as session:
             texts = session.exec(select(EntryRow.text).where(EntryRow.kind == kind)).all()
         return sum(self.audit.id in text for text in texts)

@@ -69,10 +69,9 @@ _GIVEN: set[int] = set()
 
 
 def free_port() -> int:
-    """One that was not given before: whoever has it may only begin to listen.
+    """Return a port that was not given before: its user may start to listen later.
 
-    Below those that the system gives to whoever asks for any (and above Ray's); every process of
-    pytest has its own.
+    It is below the system's ephemeral ports (and above Ray's); every process of pytest has its own.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:

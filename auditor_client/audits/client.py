@@ -73,7 +73,7 @@ class Audits(TypedAudits, TwoPartyAudits):
 
     @property
     def requests(self) -> RequestBuilder:
-        """What `submit` and `price_all` take, of every kind."""
+        """Builders of the requests of every kind, for `submit` and `price_all`."""
         return RequestBuilder(ServiceFacts(self._transport, self.result))
 
     def ask(self, kind: str, running: RunOptions | None = None, /, **said: Any) -> AnyResult:
@@ -131,11 +131,11 @@ class Audits(TypedAudits, TwoPartyAudits):
         return self.quote(self.request(content, audience, **said))
 
     def quote(self, request: AuditRequest) -> Quote:
-        """What an audit of any kind would cost; asking spends nothing."""
+        """Return the price of an audit of any kind; this spends nothing."""
         return self._transport.post(f"{PATH}/price", request, Quote, retry_idempotently=True)
 
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
-        """What several audits would cost together, paid in this order; asking spends nothing.
+        """Return the price of several audits, paid in this order; this spends nothing.
 
         Requests of every kind are made by `request` and by `requests`.
         """
@@ -179,11 +179,14 @@ class Audits(TypedAudits, TwoPartyAudits):
         return self._finished(audit, KINDS[audit.kind])
 
     def state(self, audit_id: str) -> Audit:
-        """How far an audit is."""
+        """Return the current state of an audit."""
         return self._transport.get(f"{PATH}/{audit_id}", Audit)
 
     def proof(self, audit_id: str, *, patience: float = 60) -> InclusionProof | None:
-        """That a release is in the ledger; None if no signed head covers it for so many seconds."""
+        """Return the proof that a release is in the ledger.
+
+        Return None if no signed checkpoint covers it within `patience` seconds.
+        """
         until = time.monotonic() + patience
         while True:
             try:

@@ -30,7 +30,7 @@ class ServiceFacts:
 
 
 class RequestBuilder(TypedRequests, TwoPartyRequests):
-    """What can be submitted, or priced together by `price_all`: a method for every kind."""
+    """Requests to submit, or to price together by `price_all`: a method for every kind."""
 
     def __init__(self, facts: ServiceFacts) -> None:
         self._facts = facts

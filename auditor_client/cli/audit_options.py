@@ -36,7 +36,7 @@ Delta = Annotated[
 
 @dataclass(frozen=True)
 class Payment:
-    """How an audit is paid, and where its result goes."""
+    """Options for the payment of an audit and the files of its result."""
 
     price: bool
     yes: bool

@@ -13,7 +13,7 @@ from auditor_client.errors import InputError
 LogFile = Annotated[Path, typer.Option("--default", help="Default traffic: Parquet or CSV.")]
 RandomFile = Annotated[
     Path | None,
-    typer.Option("--random", help="Random traffic: what makes the question answerable."),
+    typer.Option("--random", help="Random traffic, which the test needs."),
 ]
 Labels = Annotated[
     str, typer.Option("--label", help="Signals whose union is the label: like,share.")
@@ -36,12 +36,14 @@ def reo(
     treatment: Annotated[
         Path | None, typer.Option(help="A treatment's traffic, to compare.")
     ] = None,
-    recalled: Annotated[Path | None, typer.Option(help="Traffic of what passed recall.")] = None,
+    recalled: Annotated[
+        Path | None, typer.Option(help="Traffic of items that passed recall.")
+    ] = None,
     delta: Delta = 0.05,
-    chart: Annotated[Path | None, typer.Option(help="Draw the days into this SVG.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="SVG file for a chart of the days.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Is relevant content shown as often, whoever made it? Asked of your own logs."""
+    """Test on your own logs whether relevant content of each group is shown equally often."""
     from auditor_client.reo import own_logs  # SciPy takes a second to import
 
     if chart and not day:
@@ -80,7 +82,7 @@ def reo(
 
 
 def _number(value: float) -> float | None:
-    """What is undefined is null, as JSON has it."""
+    """Return None for an undefined value, which JSON writes as null."""
     return value if math.isfinite(value) else None
 
 

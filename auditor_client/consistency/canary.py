@@ -171,7 +171,7 @@ def presence_check(
 
 
 def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, canaries: int) -> float:
-    """A bound of the probability that noise alone hides so many canaries."""
+    """Return a bound of the probability that noise alone hides this number of canaries."""
     short = round(PARTS * (canaries - estimate))
     if short <= 0:
         return 1.0
@@ -188,7 +188,7 @@ def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, cana
 def _compare(
     more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
 ) -> FieldCheck:
-    """Whether any rule of scores shows the content to so many of the one and few of the other."""
+    """Check whether a rule of scores can explain the delivery rates of both groups."""
     allowed = region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level

@@ -60,7 +60,9 @@ class Result(Generic[R]):
 
     @classmethod
     def mismatches(cls, asked: Any, made: R) -> Iterator[str]:  # noqa: ARG003  (nothing to hold)
-        """In what a release of this kind is not of the request, beside what all have in common."""
+        """Yield differences between release and request, in addition to those that all kinds
+        check.
+        """
         yield from ()
 
     def numbers(self) -> dict[str, Any]:

@@ -42,8 +42,9 @@ from auditor_client.reo.utilities import (
 from auditor_client.stats.critical_values import quantile
 from auditor_client.stats.noise_distributions import Floats
 
-# From so many standard errors on, a penalty's direction is known. With more groups its surface is
-# curved, which biases the difference by (K - 2) / (2 · distance) of them: at most .1 from here on.
+# At this distance from zero, in standard errors, a penalty's direction is known. With more groups
+# its surface is curved, which biases the difference by (K - 2) / (2 · distance) of them: at most .1
+# from here on.
 _CLEAR, _FLAT = 4.0, 5.0
 # Of delta, what goes to either sign.
 _SIGN = 0.02

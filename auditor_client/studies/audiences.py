@@ -16,7 +16,7 @@ Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
 class UploadFields(StudyPart):
-    """What all uploads say: which column identifies people, and whether they must confirm."""
+    """Fields of all uploads: the column that identifies people, and whether they must confirm."""
 
     id: Words
     id_kind: Words | None = None

@@ -36,7 +36,7 @@ _PLAIN: Mapping[str, Any] = {
 
 
 class StudyAudit(StudyPart):
-    """What all kinds say: of whom, and which mandate pays where there are several."""
+    """Fields of all kinds: the audience, and the mandate that pays where there are several."""
 
     kind: str
     audience: Name

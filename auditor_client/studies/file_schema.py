@@ -1,4 +1,4 @@
-"""What every part of a study file is: plain, strict, and helpful about keys it does not know."""
+"""The base of all parts of a study file: plain, strict, and helpful about unknown keys."""
 
 import re
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class StudyPart(BaseModel):
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """That there is no such thing, and what may have been meant."""
+    """Return the text for an unknown name, with the likely intended one."""
     there = list(known)
     near = get_close_matches(str(name), there, n=1)
     meant = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(there) or 'none'}"

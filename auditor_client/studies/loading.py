@@ -80,7 +80,7 @@ def _plain(text: bytes) -> Any:
 
 
 def _complaint(item: ErrorDetails) -> str:
-    """Where, and what: without the value, which may be private."""
+    """Return the location and the error, without the value, which may be private."""
     where = ".".join(str(step) for step in item["loc"] if step not in _FORMS)
     what = what_is_wrong(item).rstrip(".")
     if item["type"] == "missing" and item["loc"][-1] == "sha256":

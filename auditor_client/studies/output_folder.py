@@ -1,4 +1,4 @@
-"""What a study leaves behind: receipts, results, report and table, all made from the receipts."""
+"""The output of a study: receipts, and results, report and table made from the receipts."""
 
 import csv
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def analyse_study(
     saved: SavedRegistration | None,
     shown: Mapping[str, Shown] | None = None,
 ) -> Results:
-    """What the study's receipts say."""
+    """Return the results of the study's receipts."""
     selection = study.metrics.selection()
     found = tuple(
         analyse(

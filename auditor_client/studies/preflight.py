@@ -1,4 +1,4 @@
-"""What would make the analysis impossible, found before anything is paid."""
+"""Checks, before anything is paid, for problems that would prevent the analysis."""
 
 from collections.abc import Mapping, Sequence
 

@@ -14,7 +14,7 @@ from privacy.ledger.trust import Trust
 
 
 class SavedRegistration(BaseModel):
-    """What the platform says of the registration, and the proof that its ledger says so too."""
+    """The platform's statement about the registration, and the proof that the ledger has it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

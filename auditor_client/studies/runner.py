@@ -86,9 +86,9 @@ class Run:
             self._submit(name)
 
     def price(self) -> BatchQuote | None:
-        """What the audits that are not paid yet would cost together; None if all are paid.
+        """Return the price of all audits that are not paid yet; None if all are paid.
 
-        A study that could be paid but not analysed is refused here.
+        Refuse a study that could be paid but not analysed.
         """
         if not self.unpaid:
             return None

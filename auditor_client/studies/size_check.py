@@ -1,4 +1,4 @@
-"""Whether a study has people enough: what its plan asks for, beside what its files hold."""
+"""A check that a study has enough people: its plan compared with its files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from openapi.kinds.score_histogram import KIND as SCORE_HISTOGRAM
 
 
 def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
-    """How many people each group of each audience has, by name. Nothing leaves this machine."""
+    """Count the people of each group of each audience, by name. Nothing leaves this machine."""
     sizes: dict[str, dict[str, int]] = {}
     for name, audience in study.audiences.items():
         if isinstance(audience, SampleAudience):
@@ -34,7 +34,7 @@ def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-    """Of each score histogram with Laplace noise: people per group to upload, and the fewest."""
+    """Return for each score histogram with Laplace noise the people per group to upload."""
     if study.plan is None:
         return {}
     return {

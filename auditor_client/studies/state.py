@@ -1,7 +1,7 @@
-"""How far a study is: the identifiers of what it made, so that running it again goes on.
+"""The progress of a study: the identifiers of what it made, so a second run continues it.
 
-One file of mode 0600 per study, service and researcher under `home()`, next to what is known of
-audiences.
+One file of mode 0600 per study, service and researcher under `home()`, next to the
+records of audiences.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class StudyState(BaseModel):
 
 @dataclass
 class State:
-    """What was made so far, and the file that remembers it."""
+    """The identifiers made so far, and the file that stores them."""
 
     path: Path
     made: StudyState = field(default_factory=StudyState)

@@ -52,7 +52,7 @@ class Metrics(StudyPart):
 
 
 class Planning(StudyPart):
-    """How sure the study means to be: `auditor study check` says whether its people suffice."""
+    """The wanted certainty of the study: `auditor study check` says whether its people suffice."""
 
     power: Share = 0.8
     true_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -155,7 +155,9 @@ class Study(StudyPart):
 
     @property
     def digest(self) -> str:
-        """What the study is registered by: everything in it, defaults too, as canonical JSON."""
+        """Return the digest that registers the study: all fields with defaults, as canonical
+        JSON.
+        """
         whole = self.model_dump(mode="json")
         if self.canaries is None:  # studies without canaries keep the digest that they always had
             del whole["canaries"]
@@ -173,7 +175,9 @@ class Study(StudyPart):
         return [*images, *(file for one in self.audiences.values() for file in one.files)]
 
     def key(self, name: str) -> str:
-        """The idempotency key of one audit: the study pays for it once, whoever repeats it."""
+        """Return the idempotency key of one audit: the study pays for it once, however often it
+        runs.
+        """
         named = canonical({"study": self.digest, "audit": name})
         return f"study-{digest(named).removeprefix('sha256:')}"
 

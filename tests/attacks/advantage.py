@@ -1,4 +1,4 @@
-"""How well an adversary can tell whether one person was there, against what epsilon allows.
+"""The advantage of an adversary who guesses one person's presence, and epsilon's bound of it.
 
 For an event of probabilities p and q under the two neighbours, p ≤ e^ε q and 1 − q ≤ e^ε (1 − p).
 Adding them, p − q ≤ (e^ε − 1) / (e^ε + 1): no test of membership has a larger advantage.
@@ -32,5 +32,5 @@ def advantage(one: Samples, other: Samples) -> float:
 
 
 def margin(runs: int) -> float:
-    """How far the measured advantage is from the true one, but for a probability of 1e-7."""
+    """Return the error bound of the measured advantage, which fails with probability 1e-7."""
     return 2 * math.sqrt(math.log(2 / _ALARM) / (2 * runs))

@@ -1,4 +1,4 @@
-"""What an auditor can see of an audit, from the first upload to the release."""
+"""An auditor's view of an audit, from the first upload to the release."""
 
 import json
 import re

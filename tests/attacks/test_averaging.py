@@ -36,7 +36,7 @@ def cells(release: Mapping[str, Any]) -> list[int]:
 
 
 def exact(world: World, watched: Watched) -> list[int]:
-    """What the attacker is after."""
+    """Return the exact count that the attacker wants."""
     context = {name: values[0] for name, values in watched.context.items()}
     people = world.directory.holders("username")[:30]
     scores = watched.inner.score(JOB | {"image": None}, people, context)

@@ -25,7 +25,7 @@ ASKED = {"kind": HISTOGRAM, "epsilon": "1", "size_epsilon": "0"}
 
 
 def attack(target: Deployment, watched: Watched, names: list[str], victim: int) -> Fraction:
-    """How much two auditors, taking turns, make one person bear: rho of the audits they are in."""
+    """Return the rho that two alternating auditors debit from one person."""
     auditors = [raw(target, target.auditor(epsilon="8")) for _ in range(2)]
     asks = [asking(target, me, names) for me in auditors]
     watched.seen.clear()

@@ -44,7 +44,7 @@ def test_more_audiences_do_tell_more_which_is_why_each_is_charged() -> None:
 
 
 def difference(target: Deployment, me: Raw, names: list[str], **changes: object) -> int:
-    """How many people the first of the names is, by two match counts."""
+    """Estimate by two match counts whether the first name is on the platform."""
     counts = []
     for group in (names, names[1:]):
         audience = me.audience({"g0": group})

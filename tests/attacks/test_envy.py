@@ -1,4 +1,4 @@
-"""What a certificate of envy-freeness tells of one person: as a target, and as an arm."""
+"""The information of an envy certificate about one person, as a target and as an arm."""
 
 from typing import Any
 

@@ -90,7 +90,7 @@ def begun(service: Deployment, auditor: Auditor, world: World) -> tuple[Conversa
 
 
 def out_of_turn(party: AuditorParty) -> list[bytes]:
-    """What this party may say after the message that it is about to send."""
+    """Return the messages that this party may send next."""
     left = party._script[(party.number + 1) // 2 :]
     return [party._chain.framed(each.message, bytes(each.message.length)) for each in left]
 
@@ -274,10 +274,10 @@ def test_a_failure_after_the_draw_is_final_although_the_database_was_down(
     assert len(draws) == 1
 
 
-def test_a_wrong_proof_looks_the_same_whoever_is_there(
+def test_a_wrong_proof_looks_the_same_for_members_and_strangers(
     service: Deployment, auditor: Auditor, world: World
 ) -> None:
-    """What the auditor sees follows from its own messages: a member and a stranger."""
+    """The auditor's view follows from its own messages, for a member and for a stranger."""
     seen = []
     for stranger in (False, True):
         names = usernames(world, 1, strangers=stranger) + usernames(world, 10, strangers=True)[1:]

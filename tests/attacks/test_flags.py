@@ -1,4 +1,4 @@
-"""What regulators are shown of patterns: it depends on uploads, not on whom they reached."""
+"""Flags for regulators depend on uploads, not on the people whom they reached."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Scraping logs: whoever reads what the process writes learns nobody's name and nobody's score."""
+"""Scraping logs: a reader of the process's output learns no name and no score."""
 
 import io
 import logging
@@ -97,9 +97,7 @@ def test_our_logs_hold_nothing_private(gossiping: Deployment, world: World) -> N
     assert leaks(lines, names) == set()
 
 
-def test_a_start_that_fails_is_told_without_what_was_said(
-    tmp_path: Path, platform: Platform
-) -> None:
+def test_a_failed_start_is_reported_without_secrets(tmp_path: Path, platform: Platform) -> None:
     assert platform.scores is not None
     scores = Quoting(platform.scores, seen=[np.array([471147114711])])
     url = sqlite_url(tmp_path)

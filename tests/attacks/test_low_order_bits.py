@@ -16,7 +16,7 @@ GRID = 2.0**-53
 
 
 def fine(released: NDArray[np.float64]) -> float:
-    """How many releases near 0 have bits that no sum with 1 has."""
+    """Count the releases near 0 with bits that no sum with 1 has."""
     near = released[np.abs(released) < 1 / 16]
     return float(np.mean(near / GRID != np.round(near / GRID))) if len(near) else 0.0
 
@@ -27,7 +27,7 @@ MECHANISMS = [LAPLACE, DiscreteGaussian(BOUNDS, Fraction(1, 2))]
 
 
 def released(mechanism: Mechanism, count: int) -> NDArray[Any]:
-    """The same count, so many times."""
+    """Release the same count several times."""
     return np.asarray(mechanism.release(Table(BOUNDS, np.full(BOUNDS.shape, count, np.int64))))
 
 

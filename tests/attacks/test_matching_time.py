@@ -161,7 +161,7 @@ def test_without_a_pace_who_matched_is_told(bench: Bench, world: World) -> None:
 def test_a_platform_that_is_slower_than_it_declares_shows_it_once(
     bench: Bench, world: World
 ) -> None:
-    """What remains: the first late part is seen, and no other until the level falls."""
+    """The remaining leak: the first late part is visible, and no other until the level falls."""
     bench.pace = Pace(0.002, 1_000_000, bench.time)
     members, strangers = usernames(world, SIZE), usernames(world, SIZE, strangers=True)
     declared = bench.pace.duration(WORK)

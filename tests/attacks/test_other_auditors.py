@@ -25,7 +25,7 @@ NOWHERE = "0" * 30
 
 @pytest.fixture(scope="module")
 def victim(target: Deployment, world: World) -> dict[str, str]:
-    """What another auditor owns: a content, an open and a sealed audience, a released audit."""
+    """Return another auditor's content, open and sealed audience, and released audit."""
     me = raw(target, target.auditor())
     content, groups = me.content(), {"g0": usernames(world, 10)}
     sealed, opened = me.audience(groups), me.audience(groups, seal=False)
@@ -81,7 +81,7 @@ def test_another_auditors_ids_look_like_ids_that_never_were(
 
 
 def unguarded(table: type[Any]) -> Callable[..., Any]:
-    """The twin: whoever knows the id, owns it."""
+    """The vulnerable twin: anybody who knows the id owns the object."""
 
     def owned(session: Session, caller: object, row_id: str, *, lock: bool = False) -> Any:
         return session.get(table, row_id)
@@ -141,7 +141,7 @@ def test_another_auditors_mandate_pays_nothing(target: Deployment, world: World)
     assert mandate_of(victim)["spent"] == mandate_of(me)["spent"] == "0"
 
 
-def test_without_the_owner_of_a_mandate_whoever_names_it_spends_it(
+def test_without_the_owner_check_anybody_who_names_a_mandate_spends_it(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = mandates.select_payer

@@ -219,7 +219,7 @@ GOOD = [
 
 
 def survived(mutations: int) -> int:
-    """How many spoilt uploads were refused; anything but a refusal or a good answer raises."""
+    """Count the refused invalid uploads; raise for any answer but a refusal or a success."""
     rng, refusals = random.Random(4), 0
     for _ in range(mutations):
         media_type, good = rng.choice(GOOD)

@@ -29,7 +29,7 @@ from tests.world import Deployment, deployed, sqlite_url
 
 @pytest.fixture(autouse=True)
 def _forget_unfinished(target: Deployment) -> Iterator[None]:
-    """What a twin could not finish is not tried again in the next test."""
+    """Drop the unfinished work of a twin before the next test."""
     yield
     with target.service.store.write() as session:
         running = col(AuditRow.state) == "running"
@@ -37,7 +37,7 @@ def _forget_unfinished(target: Deployment) -> Iterator[None]:
 
 
 def told_apart(target: Deployment, world: World, **asked: Any) -> set[str]:
-    """Where members and strangers look different."""
+    """Return the observations in which members and strangers differ."""
     members, strangers = usernames(world, 20), usernames(world, 20, strangers=True)
     assert [len(name) for name in members] == [len(name) for name in strangers]
     views = [list(look(target, names, **asked)) for names in (members, strangers)]
@@ -142,7 +142,7 @@ def test_a_price_that_looks_at_the_data_would_tell(
 
 @pytest.fixture(scope="module")
 def down(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
-    """A platform that cannot score a content with the title `down`, whoever it is asked about."""
+    """A platform that cannot score a content with the title `down`, for anybody."""
     assert platform.scores is not None
     url = sqlite_url(tmp_path_factory.mktemp("down"))
     scores = Faulty(platform.scores, victim=-1)

@@ -52,7 +52,7 @@ ELSEWHERE = "https://elsewhere.example"
 def test_an_assertion_for_another_service_is_refused(
     target: Deployment, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a researcher sent to a service of the same kind, which passes it on to this one."""
+    """A malicious service forwards an assertion that a researcher sent to it."""
     forms = [tokens._form(f"{ELSEWHERE}/oauth/token") for _ in range(2)]
     answer = ask(target, forms[0])
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client")

@@ -48,7 +48,7 @@ Seconds = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Laps:
-    """How long each step took, by repetition."""
+    """The duration of each step, by repetition."""
 
     upload: Seconds
     seal: Seconds

@@ -61,7 +61,7 @@ class Scene:
             pass
 
     def balances(self) -> list[Fraction]:
-        """What the people of the platform have spent."""
+        """Return the balances of the platform's people."""
         with self.deployment.service.store.read() as session:
             spent = Blocks.load(session, np.array([0]))["spent"][: self.world.people]
         return [Fraction(int(each), PICO) for each in spent]
@@ -192,7 +192,7 @@ def test_a_charge_before_migration_0015_reads_and_refunds_nobody(scene: Scene) -
 
 
 def test_a_dropped_person_cannot_be_put_back(scene: Scene) -> None:
-    """Who was above the cap at the charge is part of what binds it."""
+    """The charge commits to the people who were above the cap."""
     audience = scene.raw.audience({"g0": usernames(scene.world, NAMED)})
     body = request_for(scene.raw.content(), audience, epsilon=EPSILON, size_epsilon="0")
     first, second = (scene.raw.submit(body).json()["id"] for _ in range(2))

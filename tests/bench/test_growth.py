@@ -1,4 +1,4 @@
-"""What is generated in bulk is what the service and the verifier take for their own."""
+"""The service and the verifier accept data that was generated in bulk."""
 
 from base64 import b64encode
 from pathlib import Path

@@ -21,7 +21,7 @@ def figures(name: str) -> list[Figure]:
     return [Figure(name, 1.0, 2.0, 0.5, "≤ 1", f"python -m bench {name}")]
 
 
-def test_a_figure_that_fails_is_told_and_the_others_are_published(
+def test_a_failed_figure_is_reported_and_the_others_are_published(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> list[Figure]:

@@ -31,7 +31,7 @@ class Provider:
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def authorise(self, asked: dict[str, str]) -> str:
-        """Where to send the browser; the person said yes long ago."""
+        """Return the redirect for the browser; the person consented long ago."""
         assert asked["response_type"] == "code"
         assert (asked["client_id"], asked["redirect_uri"]) == (CLIENT, self.redirect)
         assert asked["code_challenge_method"] == "S256"

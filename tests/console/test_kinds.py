@@ -83,7 +83,7 @@ def test_id(lab: Lab) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is typed, beside the content and the audience, and the SDK's request for the same."""
+    """The typed fields, in addition to content and audience, and the SDK's equal request."""
 
     typed: dict[str, Any]
     request: Any

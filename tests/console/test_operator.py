@@ -1,4 +1,4 @@
-"""What an operator finds: health, queue, traffic, keys, rules and models, and nobody else does."""
+"""Pages for operators only: health, queue, traffic, keys, rules and models."""
 
 import re
 from collections.abc import Iterator
@@ -208,7 +208,7 @@ def test_figures_of_processes_add_up() -> None:
     assert RequestCounts().within(0.5) is None
 
 
-def test_a_lease_that_ran_out_and_a_suspended_mandate_are_told_apart(running: Deployment) -> None:
+def test_an_expired_lease_and_a_suspended_mandate_are_distinguished(running: Deployment) -> None:
     audit = submit(running)
     store = store_of(running)
     for state, claim, lease, place in (

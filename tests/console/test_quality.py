@@ -1,4 +1,4 @@
-"""What every page owes its reader: nobody else's script, no need of a mouse, little to load."""
+"""Requirements of every page: no foreign scripts, no need of a mouse, little to load."""
 
 import re
 import time
@@ -194,7 +194,7 @@ def test_the_first_page_takes_the_server_little_time(sqlite_deployment: Deployme
         assert http.get(f"{sqlite_deployment.url}/console").status_code == 200
         return time.perf_counter() - started
 
-    # The best of a few: other tests run beside this one.
+    # The best of a few: other tests run in parallel.
     with httpx2.Client(headers={"Accept": "text/html"}) as http:
         assert min(seconds(http) for _ in range(8)) < 0.1
 

@@ -537,12 +537,12 @@ def test_12_no_text_of_an_outsider_runs_and_pages_are_small_and_quick(
         assert 0 < sum(loaded) < MOST_BYTES, (path, sum(loaded))
         office.narrow()
         page.set_viewport_size({"width": 1000, "height": 800})
-    # The service is a thread of this process. The best of a few: other tests run beside this one.
+    # The service is a thread of this process. The best of a few: other tests run in parallel.
     assert min(seconds_of(office, PAGES[0]) for _ in range(5)) < 0.1
 
 
 def seconds_of(office: Watched, path: str) -> float:
-    """What a page takes the service to make: of the processor, since others use it too."""
+    """Return the processor time that the service needs for a page."""
     started = time.process_time()
     assert office.page.request.get(f"{office.url}/console{path}").ok
     return time.process_time() - started

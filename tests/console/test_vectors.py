@@ -1,4 +1,4 @@
-"""What the browser computes beside what the SDK does: identifiers, statements, proofs, notes."""
+"""The browser's computations compared with the SDK's: identifiers, statements, proofs, notes."""
 
 import json
 import random
@@ -56,7 +56,7 @@ def scripts(browser: Browser, sqlite_deployment: Deployment) -> Iterator[Watched
 
 
 def call(scripts: Watched, module: str, body: str, argument: Any) -> Any:
-    """What `body` returns of a module `m` and an argument `x`."""
+    """Return the result of `body` for a module `m` and an argument `x`."""
     sheet = scripts.page.locator("link[rel=stylesheet]").get_attribute("href")
     address = f"{str(sheet).rpartition('/')[0]}/{module}"
     program = f"async (x) => {{ const m = await import('{address}'); {body} }}"

@@ -1,4 +1,4 @@
-"""For Schemathesis: whoever it speaks for signs, so that what lies behind a signature is tried too.
+"""A hook for Schemathesis that signs requests, so code behind the signature check is tested too.
 
 A hook of its own process (`SCHEMATHESIS_HOOKS`). Where a case means to send no signature, or one
 that has not the form of one, it is left alone.
@@ -31,7 +31,7 @@ FORMS: dict[str, tuple[str, TypeAdapter[Any] | KindUnion[Any]]] = {
 
 
 def environment(who: Raw) -> dict[str, str]:
-    """What the process needs to sign for them."""
+    """Return the environment with the keys that the process needs for signing."""
     assert who.statements
     key = who.statements._key.as_dict(private=True)
     signer = {"by": who.statements._maker, "key": key, "origin": who.statements.origin()}

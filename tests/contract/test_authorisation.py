@@ -51,7 +51,7 @@ def test_nobody_without_the_scope_gets_in(scene: Scene, operation: Operation) ->
 
 
 @each_operation
-def test_whoever_has_the_scope_gets_in(scene: Scene, operation: Operation) -> None:
+def test_callers_with_the_scope_are_admitted(scene: Scene, operation: Operation) -> None:
     """With objects of their own, and with a request that the service considers."""
     wrong: list[object] = []
     done: set[bool] = set()
@@ -167,7 +167,7 @@ def test_every_identifier_in_the_contract_is_in_the_matrix(scene: Scene) -> None
 
 
 def test_every_route_is_in_the_contract_or_in_the_console(scene: Scene) -> None:
-    """What the application serves and nobody listed here would be missed by both matrices."""
+    """Both matrices would miss a route that is not listed here."""
     found = served(scene.deployment)
     routes = {(method, path) for method, path in found if not path.startswith("/console")}
     documented = {(each.method, each.path) for each in OPERATIONS}

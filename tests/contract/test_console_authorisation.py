@@ -189,7 +189,7 @@ def test_nobody_of_another_role_gets_in(visited: Visited, page: Page) -> None:
 
 
 @each_page
-def test_whoever_has_the_role_gets_in(visited: Visited, page: Page) -> None:
+def test_callers_with_the_role_are_admitted(visited: Visited, page: Page) -> None:
     """A form without a good signature is `unsigned`, which is found after the role."""
     wrong = []
     for who in visited.visitors:

@@ -149,7 +149,7 @@ def test_no_request_is_a_server_error_and_every_answer_is_in_the_contract(
 
 
 def signed_entries(scene: Scene) -> int:
-    """How many entries there are that nobody makes without a signature."""
+    """Count the entries that require a signature."""
     kinds = ("charge", "refusal", "auditor", "researcher", "mandate")
     with scene.deployment.service.store.read() as session:
         return len(session.exec(select(EntryRow).where(col(EntryRow.kind).in_(kinds))).all())

@@ -60,7 +60,7 @@ def example(model: type[Wire]) -> dict[str, Any]:
 def send(
     statements: Statements, path: str, kind: str, model: type[Wire], **real: Any
 ) -> dict[str, Any]:
-    """Post the example as printed, but for identifiers and keys, signed by whoever this is."""
+    """Post the printed example with replaced identifiers and keys, signed by this caller."""
     body = model.model_validate(example(model) | real)
     headers = statements.headers(kind, body, os.urandom(12).hex())
     answer = statements.transport.send(

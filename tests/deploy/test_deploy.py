@@ -58,7 +58,7 @@ def test_the_containerfile_has_what_the_wheel_is_made_of() -> None:
 
 
 def container(keyword: str) -> list[str]:
-    """What follows a keyword in the last stage of the Containerfile, with lines joined."""
+    """Return the text after a keyword in the Containerfile's last stage, with joined lines."""
     text = (DEPLOY / "Containerfile").read_text().replace("\\\n", "")
     return re.findall(rf"^{keyword} (.*)$", text.rpartition("FROM ")[2], re.MULTILINE)
 

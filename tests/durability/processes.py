@@ -1,4 +1,4 @@
-"""A deployment of real processes that can be killed, and the books that they leave behind."""
+"""A deployment of real processes that can be killed, and the ledger that they leave behind."""
 
 import base64
 import secrets
@@ -127,7 +127,7 @@ class Host:
         (self.folder / "hold").unlink()
 
     def began(self, process: Process | None = None) -> int:
-        """How many calls to score have begun (in one process)."""
+        """Count the calls to score that have begun (in one process)."""
         pattern = f"began-{process.pid if process else '*'}-*"
         return len(list(self.folder.glob(pattern)))
 
@@ -222,7 +222,7 @@ class Books:
         return [entry for entry in self.entries if entry.kind == kind]
 
     def check(self) -> None:
-        """What must hold whatever happened."""
+        """Check the invariants that hold after any event."""
         for mandate in self.mandates:
             kept = [c for c in self.charges if c.mandate_id == mandate.id and not c.refunded_at]
             assert mandate.spent == sum((c.debit for c in kept), Fraction(0))

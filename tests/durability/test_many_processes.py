@@ -100,7 +100,7 @@ def test_one_of_each_killed_under_load_breaks_no_promise(host: Host, tmp_path: P
 
 
 def taken_over(host: Host) -> int:
-    """How many audits were begun by one worker and finished by another."""
+    """Count the audits that one worker began and another finished."""
     with host.store.read() as session:
         query = select(func.count()).select_from(AuditRow).where(col(AuditRow.claims) > 1)
         return session.exec(query).one()

@@ -1,4 +1,4 @@
-"""What must hold in the books whatever happened, recomputed from scratch and slowly.
+"""Invariants of the database after any event, recomputed from scratch and slowly.
 
 The ledger is replayed entry by entry: what every mandate has spent, what the platform's account
 has, what every person has borne and who was left out follow from it, and must be what the tables
@@ -88,11 +88,11 @@ class Books:
             )
 
     def facts(self, kind: str) -> list[dict[str, Any]]:
-        """What the platform says in the entries of a kind."""
+        """Return the platform's facts in the entries of a kind."""
         return [json.loads(row.text)["facts"] for row in self.entries if row.kind == kind]
 
     def violations(self, cap: Fraction) -> Iterator[str]:
-        """What is wrong at any moment."""
+        """Return the violated invariants."""
         yield from self.accounts()
         yield from self._people(cap)
 
@@ -192,7 +192,7 @@ class Books:
                 yield f"others than those who could not bear it are left out of {audit_id}"
 
     def excluded(self, audit_id: str, audience_id: str) -> set[int]:
-        """Who the tables say is left out."""
+        """Return the people whom the tables leave out."""
         return {
             person
             for label, persons in self.people[audience_id].items()
@@ -230,7 +230,9 @@ class Books:
 
 @dataclass
 class Seen:
-    """What the outside saw: answers to keys, deliveries, and whom the platform scored."""
+    """The view from outside: answers to keys, deliveries, and the people whom the platform
+    scored.
+    """
 
     scored: Path
     keys: set[str] = field(default_factory=set)

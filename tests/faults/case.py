@@ -244,7 +244,7 @@ Scenario = Callable[[Case], None]
 
 
 def scenario_of(boundary: Failpoint) -> Scenario:
-    """What reaches the boundary."""
+    """Return the scenario that reaches the boundary."""
     if boundary in EXPLORING:
         return Case.explores
     if boundary in (*EXCHANGING, *RECORDING):

@@ -1,4 +1,4 @@
-"""What happens around a process: a clock that is turned, a disk that fills up, a step that waits.
+"""Faults around a process: a clock that is changed, a disk that fills up, a step that waits.
 
 A test says so by files in the process's folder; the process looks at them all the time.
 """
@@ -22,7 +22,7 @@ class Surroundings:
         self.folder = folder
 
     def hold(self, boundary: Failpoint) -> None:
-        """Whoever reaches the boundary waits there."""
+        """Make threads that reach the boundary wait there."""
         (self.folder / "hold").write_text(boundary.name)
 
     def holding(self) -> bool:

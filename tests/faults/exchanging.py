@@ -111,7 +111,9 @@ class Patient(Transport):
 
 
 class Mortal(Transport):
-    """Of a process that is killed before its `number`-th message is sent, or when answered."""
+    """An exchange whose process is killed before its `number`-th message is sent, or when
+    answered.
+    """
 
     def __init__(self, dying: "Dying") -> None:
         super().__init__(dying.url)
@@ -141,7 +143,7 @@ def conversed(case: "Case", audit_id: str) -> AuditorParty:
 
 
 def exchanges(case: "Case") -> None:
-    """An audit to its sums, whoever is killed; then once more in vain, and its release."""
+    """Run an audit to its sums despite kills; then a second, refused run, and its release."""
     audit_id = case.submit("hidden", "one")
     party = conversed(case, audit_id)
     if np.abs(party.sums.astype(float)).max() > SCALE * (PEOPLE + 64 / 0.05):
@@ -150,7 +152,7 @@ def exchanges(case: "Case") -> None:
 
 
 def finish(case: "Case", audit_id: str) -> None:
-    """There is one answer, whoever asks for another."""
+    """Check that there is one answer, even if a party asks again."""
     try:
         conversed(case, audit_id)
         case.violations.append("a second run was answered on one charge")
@@ -169,7 +171,7 @@ def finish(case: "Case", audit_id: str) -> None:
 
 @dataclass(frozen=True)
 class Dying:
-    """What a process of an auditor is told."""
+    """The instructions for an auditor's process."""
 
     url: str
     token: str
@@ -227,7 +229,7 @@ def _comes(file: Path, seconds: float = 60.0) -> bool:
 
 @dataclass
 class Answers:
-    """What was kept of the answer to each audit, when it was first looked at."""
+    """The stored answer to each audit, when it was first read."""
 
     kept: dict[str, bytes]
 
@@ -276,7 +278,7 @@ def answers_are_forgotten(settings: dict[str, Any]) -> None:
 
 
 def scalars_are_logged(_: dict[str, Any]) -> None:
-    """What blinds points is printed, and so in the log."""
+    """The blinding scalars are printed, and so appear in the log."""
     whole = Blinding.of_points
 
     def shown(blinding: Blinding, points: bytes) -> bytes:

@@ -58,7 +58,7 @@ ASKED: dict[str, Any] = {
 
 
 class TinyPolicies:
-    """What people are shown pleases them half of the time, whosever it is."""
+    """Policies whose recommendations please people half of the time, from any person."""
 
     policies_digest = "sha256:" + "1" * 64
     step_seconds = STEP_SECONDS

@@ -101,7 +101,7 @@ def charge_after_the_answer(settings: dict[str, Any]) -> None:
 
 
 def lease_without_end(_: dict[str, Any]) -> None:
-    """What a dead worker had claimed is never claimed again."""
+    """Audits claimed by a dead worker are never claimed again."""
     put(leases, "lease_expiry", lambda _: now() + timedelta(minutes=9))
 
 

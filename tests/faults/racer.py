@@ -21,7 +21,7 @@ from tests.faults.tiny_platform import make
 
 @dataclass(frozen=True)
 class Attempts:
-    """What one process tries: each request under a key of its own, all at once."""
+    """The attempts of one process: each request under its own key, all at once."""
 
     settings: dict[str, Any]
     researcher_id: str

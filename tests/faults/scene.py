@@ -1,8 +1,9 @@
-"""What every case of the fault harness begins with: a prepared database, copied each time.
+"""The start of every case of the fault harness: a prepared database, copied each time.
 
-One auditor with two mandates (in epsilon for ever, in rho by fixed periods), two contents and two
-audiences that share thirty people. Nobody can bear both audits: whoever is in both audiences is
-left out of whichever comes second. A third audience is shown what others are; a fourth is hidden.
+One auditor with two mandates (in epsilon without renewal, in rho by fixed periods), two contents
+and two audiences that share thirty people. The lifetime cap is below both debits: people in both
+audiences are left out of the second audit. A third audience is shown what others are; a fourth is
+hidden.
 """
 
 import base64

@@ -43,7 +43,9 @@ def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Databases:
 
 @contextmanager
 def running(databases: Databases, folder: Path, *plan: Kill, worker: bool = True) -> Iterator[Case]:
-    """A service on a copy of the scene; afterwards the books must be right, and nothing stuck."""
+    """Run a service on a copy of the scene; afterwards the invariants hold, and nothing is
+    stuck.
+    """
     case = Case(databases.copy(), folder, plan)
     case.embedded_worker = worker
     case.start()
@@ -80,7 +82,7 @@ def right(case: Case) -> bool:
 
 @contextmanager
 def unwritable(case: Case, size: int) -> Iterator[None]:
-    """No file of the process may be written to beyond so many bytes."""
+    """Limit the size of files that the process may write."""
     assert case.process
     assert case.process.pid
     resource.prlimit(case.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -131,7 +133,7 @@ def test_a_worker_on_a_full_disk_waits_for_space_and_then_releases(
 def test_when_all_connections_are_taken_it_is_a_clear_problem(
     sqlite: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a database hangs: whoever finds no free connection in time is told so."""
+    """As when a database hangs: a request without a free connection in time gets an error."""
     settings = Settings(**sqlite.copy().settings, embedded_worker=False)
     service = build_container(settings, make(""))
     engine = service.store.engine
@@ -219,8 +221,8 @@ def new_token(case: Case) -> str:
     return token
 
 
-def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_path: Path) -> None:
-    """The clock was fast and is put right: no time in the books runs backwards."""
+def test_the_ledger_continues_when_the_clock_is_set_back(sqlite: Databases, tmp_path: Path) -> None:
+    """A fast clock is corrected: times in the ledger never run backwards."""
     around = Surroundings(tmp_path)
     around.turn_clock(timedelta(seconds=50))
     with running(sqlite, tmp_path) as case:
@@ -238,7 +240,7 @@ def test_the_books_go_on_when_the_clock_is_turned_back(sqlite: Databases, tmp_pa
         assert written == sorted(written)
         assert charged == sorted(charged)
         assert len(charged) == 2
-        # The books wait for the clock.
+        # The ledger's time waits for the clock.
         assert next_second(charged[-1]) == books.head.latest > now()
 
 

@@ -1,4 +1,4 @@
-"""Secrets of two-party runs, told to whoever then looks for them on the disk.
+"""Secrets of two-party runs, reported to the test that searches the disk for them.
 
 A process writes its secrets into a file `told` as it makes them, for the tests alone; no other file
 of the case, of the database or of the temporary folder may have them.
@@ -43,7 +43,7 @@ class Told:
         return [bytes.fromhex(line) for line in file.read_text().split()] if file.exists() else []
 
     def violations(self, store: Store) -> Iterator[str]:
-        """Where a secret is written down."""
+        """Return the places on disk that contain a secret."""
         wanted = [form for secret in self.all() for form in _forms(secret)]
         for path in self._files(store):
             data = path.read_bytes()

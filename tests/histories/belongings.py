@@ -1,4 +1,4 @@
-"""What a client has because of the answers it got, and what it asks for next."""
+"""A client's state after the answers it got, and its next requests."""
 
 from collections.abc import Callable
 from typing import Any

@@ -41,7 +41,7 @@ FINAL = "final"
 
 @dataclass(frozen=True)
 class Researcher:
-    """Who a client is, and what it checks the ledger against."""
+    """The identity of a client, and the keys with which it checks the ledger."""
 
     name: str
     researcher_id: str

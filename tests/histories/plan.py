@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Does(StrEnum):
-    """What a client can do."""
+    """The operations of a client."""
 
     CONTENT = "content"
     SAMPLE = "sample"
@@ -32,7 +32,7 @@ class Does(StrEnum):
 
 
 class Breaks(StrEnum):
-    """What can go wrong."""
+    """The faults that can occur."""
 
     KILL_SERVER = "kill -9 of a server"
     KILL_WORKER = "kill -9 of a worker"
@@ -108,7 +108,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Size:
-    """How much happens: clients, operations of each in a phase, and rounds of all faults."""
+    """The size of a run: clients, operations of each per phase, and rounds of all faults."""
 
     clients: int = 4
     each: int = 5

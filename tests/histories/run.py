@@ -30,7 +30,7 @@ SHOWN, LENGTH = 12, 1_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done, and what is wrong."""
+    """The operations done, and the violations found."""
 
     name: str
     operations: int
@@ -41,7 +41,7 @@ class Outcome:
 
     @property
     def faults(self) -> int:
-        """How often something really broke."""
+        """Return the number of faults that took effect."""
         return sum(self.effects.values())
 
     def __str__(self) -> str:

@@ -34,7 +34,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Load:
-    """What happened to all arrivals of one run; `begin` to `end` is what is measured."""
+    """The outcome of all arrivals of one run; the measurement is from `begin` to `end`."""
 
     arrivals: Sequence[Arrival]
     begin: float
@@ -67,7 +67,7 @@ class Load:
 def closed_loop(
     url: str, researchers: Sequence[Researcher], visitors: int, seconds: float, warm_up: float
 ) -> Load:
-    """Load the service with so many visitors, each with one audit after the other."""
+    """Load the service with concurrent visitors, each with one audit after the other."""
     jobs = [
         Job(url, researchers[part::AT_MOST], seconds, part, visitors=visitors // AT_MOST)
         for part in range(AT_MOST)

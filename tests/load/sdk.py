@@ -25,7 +25,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Clients:
-    """How many clients started, when each finished (seconds after the start), and errors."""
+    """The number of started clients, the end of each (seconds after the start), and errors."""
 
     started: int
     finished: Sequence[float]

@@ -1,4 +1,4 @@
-"""What is in the wheel: five packages, whole, and nothing else."""
+"""The wheel contains five whole packages, and nothing else."""
 
 from configparser import ConfigParser
 from email import message_from_bytes

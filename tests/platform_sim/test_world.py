@@ -59,7 +59,9 @@ def test_women_and_men_are_qualified_in_different_numbers_in_a_fair_world_too(
 
 
 def _shift(platform: SimulatedPlatform) -> float:
-    """How far apart qualified women and men are in what the model sees, at most, in means."""
+    """Return the largest difference of means between qualified women and men in the model's
+    inputs.
+    """
     world = platform.world
     able = world.qualified("software")
     women = world.seen[able & world.demographics.having("gender", "woman")]

@@ -1,4 +1,4 @@
-"""Canonical JSON, beside the library that defines it for us."""
+"""Canonical JSON, compared with the reference library."""
 
 import math
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""What is audited: every kind and mechanism, under both relations."""
+"""The audited cases: every kind and mechanism, under both relations."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ OUTCOMES: dict[str, Any] = {
     "bins": {"edges": [0, 1]},
     "outcome_range": {"low": 0, "high": 1},
 }
-# Whoever comes has an opportunity, and would have one: four cells move, all of them by one.
+# An added person has an opportunity before and after correction: four cells move, each by one.
 SIZES: dict[str, Any] = {
     **OUTCOMES,
     "kind": "bias-size",

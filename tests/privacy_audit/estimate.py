@@ -54,7 +54,9 @@ def rho_at_least(one: Samples, other: Samples) -> float:
 
 
 def max_measurable(currency: Currency, runs: int) -> float:
-    """Return what so many runs show at most: of two neighbours that are always told apart."""
+    """Return the largest epsilon that this number of runs can show, for perfectly distinct
+    neighbours.
+    """
     if currency == "epsilon":
         return epsilon_at_least(np.ones(runs), np.zeros(runs))
     certain = 100.0  # a log-likelihood ratio beyond all that is clipped

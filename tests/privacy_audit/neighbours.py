@@ -27,7 +27,7 @@ _PERSON = 99
 
 @dataclass(frozen=True)
 class SmallPlatform:
-    """Who holds which identifier; by content, what a person scores (0.5 unless told).
+    """A platform with identifiers by person, and scores by content and person (default: 0.5).
 
     The service's own books are here too: which share of the cap a person has borne (none unless
     told).
@@ -113,7 +113,7 @@ class World:
         return Membership.cut(matched, groups_per_person)
 
     def fixed(self) -> AbstractContextManager[None]:
-        """What chance decides of a reduction, the same in both neighbours: nothing, here."""
+        """The random part of a reduction, equal in both neighbours; empty here."""
         return nullcontext()
 
 

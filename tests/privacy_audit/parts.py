@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a part looked at, and how much of it is wrong."""
+    """The checks of a part, and the number of failures."""
 
     looked_at: str
     violations: int

@@ -32,7 +32,7 @@ from tests.privacy_audit.neighbours import (
 from tests.privacy_audit.worst import Searched, Worst
 
 IDS = {"audience_id": "audience_" + "0" * 30, "content_id": "content_" + "0" * 30}
-# One release holds so many replicas: tables grow with their square when they are added up.
+# Replicas per release: sums of tables grow with the square of their number.
 REPLICAS = 100
 
 
@@ -76,7 +76,7 @@ def plan_of(case: Case, groups: int) -> waist.ReleasePlan:
 
 
 def claimed(case: Case) -> float:
-    """What the price says."""
+    """Return the epsilon that the price claims."""
     if case.searched:
         return Worst(case.searched).claimed(case.currency, case.relation)
     if case.intersected:

@@ -33,12 +33,12 @@ class Finding:
 
 
 def runs_of(case: Case, runs: int) -> int:
-    """Return how many of so many runs a case takes."""
+    """Return the number of runs that a case takes of the given number."""
     return int(runs * case.share)
 
 
 def audit(case: Case, runs: int) -> list[Finding]:
-    """Measure one case with so many runs, or the share of them that it takes."""
+    """Measure one case with this number of runs, or its share of them."""
     at_least = epsilon_at_least if case.currency == "epsilon" else rho_at_least
     runs = runs_of(case, runs)
     # Through the service the claim is what was spent, which is known afterwards.

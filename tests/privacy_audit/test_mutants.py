@@ -79,7 +79,7 @@ def narrower(factor: float) -> Mutate:
 
 
 def no_deduplication(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is uploaded twice counts twice; the check that nobody does is gone, too."""
+    """People uploaded twice count twice, and the check against it is removed."""
 
     def cut(groups: list[Persons], groups_per_person: int) -> Membership:
         found = tuple(np.sort(group[group >= 0]) for group in groups)
@@ -147,7 +147,7 @@ def test_a_scale_that_is_a_fifth_too_small_is_caught(
 def test_a_halved_scale_is_caught_in_audits_of_logs(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where six cells share an epsilon, 20,000 runs show too little of it."""
+    """With an epsilon shared by six cells, 20,000 runs have too little power."""
     narrower(0.5)(monkeypatch)
     assert caught(LAPLACE_OF_LOGS[name], LONG_RUNS)
 

@@ -105,7 +105,7 @@ def _ratios(
 
 
 def _ratio(mechanism: waist.Mechanism, released: Any, one: Cells, other: Cells) -> float:
-    """Of a selection: which value was chosen, by how much less likely the second world makes it."""
+    """Return the ratio of the selected value's probabilities in the two worlds."""
     if isinstance(mechanism, waist.NoisyMax):
         moved = one - other
         return float(moved[released])

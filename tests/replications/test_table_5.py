@@ -16,7 +16,7 @@ def test_a_small_table_5_is_exact_and_near_the_truth() -> None:
     assert np.abs(estimates(sums) - GAPS).max() < 9e-3
 
 
-def test_whoever_is_too_far_away_is_caught() -> None:
+def test_a_neighbour_that_is_too_far_away_is_caught() -> None:
     error = np.full(9, 1.5e-4)
     LotFound(GAPS + 2.9e-4, error).check(SEED)
     LotFound(GAPS + 8e-4, error).check(SEED + 1)

@@ -62,7 +62,7 @@ class Faulty(Watched):
 
 @dataclass
 class Mislabelled(Watched):
-    """Whose answers about one person name another model, or none."""
+    """An adapter whose answers about one person name another model, or none."""
 
     label: str = ""
     victim: int = 0

@@ -1,4 +1,4 @@
-"""What the system tests share."""
+"""Fixtures of the system tests."""
 
 from collections.abc import Callable, Iterator
 

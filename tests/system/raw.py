@@ -62,7 +62,7 @@ SIGNED: dict[str, tuple[str, TypeAdapter[Any] | KindUnion[Any]]] = {
 
 @dataclass(frozen=True)
 class Raw:
-    """Plain HTTP with one token, and the key of whoever holds it, if they are here."""
+    """Plain HTTP with one token, and its holder's key if it is known."""
 
     http: httpx2.Client
     statements: Statements | None = None
@@ -77,7 +77,7 @@ class Raw:
         return self.call("POST", path, json=body, **options)
 
     def made(self, path: str, body: object, **options: Any) -> dict[str, Any]:
-        """What a post that must succeed answers."""
+        """Return the answer to a post that must succeed."""
         response = self.post(path, body, **options)
         assert response.is_success, response.text
         answer: dict[str, Any] = response.json()
@@ -134,7 +134,9 @@ def request_for(
 
 
 def raw(deployment: Deployment, who: Connection | str) -> Raw:
-    """A researcher without the SDK, or whoever this token says; closed with the deployment."""
+    """Return a plain HTTP client for this token (default: a researcher's); closed with the
+    deployment.
+    """
     token, statements = (
         (who, None) if isinstance(who, str) else (who._tokens.current(), who._statements)
     )

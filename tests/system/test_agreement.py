@@ -54,7 +54,7 @@ def test_what_was_agreed_to_cannot_be_changed(deployment: Deployment) -> None:
     assert len(made.individuals) == 2
 
 
-def test_whoever_is_not_in_it_has_nothing_to_agree_to(deployment: Deployment) -> None:
+def test_people_outside_an_application_have_nothing_to_agree_to(deployment: Deployment) -> None:
     with refuses(InputError, "not-named"):
         agreed(draft_of(new_key()), new_key(), ledger_origin(deployment.url))
 

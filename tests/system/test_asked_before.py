@@ -1,4 +1,4 @@
-"""What was asked about before is not read again; what has changed since is found all the same."""
+"""People read before are not read again; later changes are still found."""
 
 import pytest
 

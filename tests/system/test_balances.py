@@ -1,4 +1,4 @@
-"""What people have borne, as a regulator's own auditor asks for it: through the waist."""
+"""Balances of people, audited by a regulator's own auditor with noise."""
 
 import json
 from collections.abc import Callable, Iterator

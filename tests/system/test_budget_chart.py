@@ -1,4 +1,4 @@
-"""The burn-down from a real ledger, beside what the service itself says remains."""
+"""The burn-down from a real ledger, compared with the service's own remaining budget."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Auditors who wait for the books are charged in one transaction, each as if alone."""
+"""Group commit: waiting charges commit in one transaction, each as if alone."""
 
 import json
 import time
@@ -65,7 +65,7 @@ def at_once(
 
 @pytest.fixture
 def lots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bills each transaction had that charged any."""
+    """Return the number of bills in each transaction that charged any."""
     found, charge = list[int](), charging.charge
 
     def counting(session: Session, at: Any, bills: Sequence[ChargeOrder], settings: Any) -> None:
@@ -150,7 +150,7 @@ def test_a_key_that_is_used_twice_at_once_is_charged_once(
     assert (mine.spent, other.spent) == ("2", "2")
 
 
-def test_an_earlier_audit_is_answered_beside_new_ones(
+def test_an_earlier_audit_is_answered_in_addition_to_new_ones(
     idle: Deployment, world: World, lots: list[int]
 ) -> None:
     names = usernames(world, 20)
@@ -167,7 +167,7 @@ def test_an_earlier_audit_is_answered_beside_new_ones(
 def test_large_audiences_are_charged_alone(
     idle: Deployment, world: World, lots: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is held in memory at once is bounded."""
+    """The memory for one transaction is bounded."""
     monkeypatch.setattr("api.audits.submission.BATCH", 15)
     names = usernames(world, 20)
     everybody = [comes(idle, names[:10]), comes(idle, names[10:]), comes(idle, names[:5])]
@@ -206,7 +206,7 @@ def test_what_the_platform_cannot_bear_for_all_is_charged_one_by_one(
         assert sound(place)
 
 
-def test_whoever_can_bear_one_of_two_bears_the_first(
+def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
     new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
 ) -> None:
     """Each costs 2 of rho, and a person may bear 3."""

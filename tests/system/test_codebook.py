@@ -37,7 +37,7 @@ def test_every_kind_that_is_offered_is_explained(
     assert {"kind", "title", "text"} <= {field.name for field in book.content}
 
 
-def test_changes_are_told_newest_first(deployment: Deployment, platform: Platform) -> None:
+def test_changes_are_listed_newest_first(deployment: Deployment, platform: Platform) -> None:
     service, where = deployment.service, f"{deployment.url}/v1/catalogue/changes"
     for days in (20, 20, 10):  # as if it were started again with these
         settings = service.settings.model_copy(update={"members_kept_days": days})

@@ -73,7 +73,7 @@ def drawn(world: World, gender: str, seed: int) -> Persons:
 
 
 def people_of(world: World, count: int, seed: int) -> pa.Table:
-    """Volunteers who are all on the platform, so many of each gender."""
+    """Return volunteers who are all on the platform, with this number of each gender."""
     groups = [drawn(world, gender, seed)[:count] for gender in ("man", "woman")]
     persons = np.concatenate(groups)
     emails = identifiers.emails(world.seed, persons, world.surnames[persons])
@@ -88,7 +88,7 @@ def uploaded(auditor: Auditor, table: pa.Table) -> NamedAudience:
 def seen_by_canaries(
     platform: DishonestPlatform, rate: float, count: int, seed: int, *, lying: bool
 ) -> dict[str, tuple[int, int]]:
-    """How many of the canaries of each gender are shown the content, at this rate over all."""
+    """Count the canaries of each gender who are shown the content, at this overall rate."""
     rng, found = np.random.default_rng(seed), {}
     for gender in ("man", "woman"):
         others = drawn(platform.world, gender, AUDIENCE_SEED)[AUDIENCE:]

@@ -22,8 +22,8 @@ from tests.exploring import ByNumber
 from tests.vetting import operator
 from tests.world import Deployment, deployed, sqlite_url
 
-# Rewards that differ so much decide within these steps. With 40 targets up to 6 may be uncertified,
-# and noise of scale 0.4 reaches 7 with a probability of 3e-8.
+# Rewards with this difference decide within these steps. With 40 targets up to 6 may be
+# uncertified, and noise of scale 0.4 reaches 7 with a probability of 3e-8.
 ASKED = EnvyOptions(
     steps=1000, tolerance="0.3", alpha="0.5", delta="0.1", gamma="0.3", lam="0.3",
     targets=40, epsilon=10,

@@ -32,7 +32,7 @@ from tests.world import Deployment, deployed, sqlite_url
 
 pytestmark = pytest.mark.long_on_postgresql
 
-# Rewards that differ so much decide soon.
+# Rewards with this difference decide soon.
 SIZES = {"targets": 24, "arms": 19, "steps": 500, "tolerance": "0.5"}
 FEW = SMALL | {"steps": 500}
 SECRET = 77
@@ -74,7 +74,7 @@ def released(auditor: Auditor, audit_id: str) -> EnvyFreenessRelease:
 
 
 def odd_targets(deployment: Deployment, request: EnvyFreenessRequest) -> tuple[int, int]:
-    """How many targets have odd numbers, and how many even ones."""
+    """Count the targets with odd and with even numbers."""
     with deployment.service.store.read() as session:
         people = session.get_one(GroupRow, (request.audience_id, "g0")).people or b""
     everybody = np.sort(np.frombuffer(people, "<i8"))

@@ -62,7 +62,7 @@ def audience_of(auditor: Auditor, platform: Platform) -> NamedAudience:
 
 
 def matched(platform: Platform) -> dict[str, int]:
-    """How many of the audience are on the platform, which only a test may know."""
+    """Return the number of matched people, which only a test may know."""
     members = read_members(volunteers(platform), "email", "gender", "qualified")
     return {
         name: len(set(platform.people.match(members.kind, tokens).tolist()) - {-1})
@@ -283,7 +283,7 @@ def sign_up(deployment: Deployment, auditor_id: str, key: Path) -> None:
 
 
 def command(*words: str) -> Any:
-    """What a command prints as JSON."""
+    """Return a command's JSON output."""
     done = CliRunner().invoke(app, [*words, "-p", "kinds", "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)

@@ -38,7 +38,7 @@ from tests.world import Deployment, deployed
 
 
 def trust_of(deployment: Deployment) -> Trust:
-    """What a regulator of this deployment would write into a file."""
+    """Return the trusted keys that a regulator of this deployment would put into a file."""
     regulator = deployment.regulator
     jwk = regulator._key.as_dict(private=False)
     return make_trust(regulator.ledger.keys(), {regulator._researcher_id: jwk})

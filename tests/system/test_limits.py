@@ -1,4 +1,4 @@
-"""How much and how fast: sizes of bodies and audiences, and the rate of requests."""
+"""Limits: sizes of bodies and audiences, and the rate of requests."""
 
 import asyncio
 import json
@@ -73,7 +73,7 @@ def test_an_audience_over_the_limit_is_refused_and_can_go_on(tight: Deployment, 
     assert me.put(audience["id"], "g1", csv(names[:3])).is_success
     with unchanged(tight.service.store):  # over all groups and parts together
         refused(me.put(audience["id"], "g1", csv(names[:2]), part=1), "audience-too-large")
-    # A part takes the place of its number: the six do not count beside the seven.
+    # A part replaces the earlier part of its number: the six do not count in addition to the seven.
     assert me.put(audience["id"], "g0", csv(names[:7])).is_success
     assert me.seal(audience["id"])["state"] == "sealed"
 
@@ -134,7 +134,7 @@ def test_the_sdk_refuses_too_many_members_before_it_sends_any(tight: Deployment)
         auditor.audiences.upload(frame, id="username", by="group", progress=False)
 
 
-def test_too_many_requests_are_told_when_to_come_back(
+def test_too_many_requests_get_a_retry_after(
     tmp_path_factory: pytest.TempPathFactory, platform: Platform
 ) -> None:
     url = sqlite_url(tmp_path_factory.mktemp("rate"))

@@ -277,7 +277,7 @@ def test_the_command_runs_every_kind(service: Deployment, world: World, tmp_path
 
 
 def command(*words: str) -> Any:
-    """What an audit's command prints as JSON."""
+    """Return the JSON output of an audit's command."""
     done = CliRunner().invoke(app, ["audit", *words, "-p", "logs", "--json"])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)

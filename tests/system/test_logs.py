@@ -1,4 +1,4 @@
-"""What the process writes down: structured lines and figures, with nothing private in them (R1)."""
+"""Logs and metrics of the process: structured, with nothing private in them (R1)."""
 
 import base64
 import json
@@ -118,7 +118,7 @@ def go_through_everything(me: Raw, names: list[str], emails: list[str]) -> list[
     me.put(opened["id"], "g0", csv([*names, "gossip.victim"]))
     closing = {"connection": "close"}
     failed = me.post(f"/v1/audiences/{opened['id']}/seal", {"salt": SALT}, headers=closing)
-    assert failed.status_code == 200  # whoever makes the adapter fail is nobody, and nobody sees it
+    assert failed.status_code == 200  # the identifier that makes the adapter fail matches nobody
     me.get(f"/v1/audiences/{names[0]}")
     me.get("/v1/contents", params={"cursor": names[1]})
     me.get(f"/{names[2]}", params={"email": emails[0]})

@@ -113,5 +113,5 @@ def test_a_few_wait_and_the_others_are_refused_at_once(
         assert answers == {200: IN_PROGRESS, 429: MANY - IN_PROGRESS}
         for refused in (each.result() for each in working if not each.result().is_success):
             assert int(refused.headers["retry-after"]) > 0
-    # Parts are accepted, and matched, so many at once.
+    # Number of parts accepted and matched concurrently.
     assert people.most <= (2 if step == "upload" else 1) * AT_ONCE

@@ -1,4 +1,4 @@
-"""What regulators and operators see: every charge, refusal and refund, keys, health and events."""
+"""The view of regulators and operators: charges, refusals, refunds, keys, health and events."""
 
 import json
 import queue
@@ -283,7 +283,7 @@ def take_away(store: Store, aside: Path) -> Callable[[], None]:
         store.engine.dispose()
         file.rename(aside)
         file.mkdir()
-        store.engine.dispose()  # whoever looked meanwhile has the file that was moved
+        store.engine.dispose()  # connections opened meanwhile use the moved file
 
         def back() -> None:
             file.rmdir()

@@ -1,4 +1,4 @@
-"""Releases that were made while others had the books are committed together, each as if alone."""
+"""Group commit: releases that waited for the ledger commit together, each as if alone."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ PATIENCE = 20.0
 
 @pytest.fixture(scope="module")
 def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
-    # Nobody is woken: whoever waits for longer than a moment is found out.
+    # Nobody is notified, so a waiter that depends on a notification fails.
     kept = {"embedded_worker": False, "lease_seconds": 600.0, "poll_seconds": 60.0}
     with deployed(new_database(), platform, **kept) as running:
         yield running
@@ -120,7 +120,7 @@ def working(at_work: Worker) -> Iterator[None]:
 
 
 def test_what_was_made_is_released_in_one_transaction(place: Deployment, at_work: Worker) -> None:
-    """Of audiences of other sizes each: nobody gets what is another's."""
+    """Audiences have different sizes; nobody gets another auditor's release."""
     auditors = [place.auditor() for _ in range(3)]
     audits = [asks(auditor, people=10 * n).id for n, auditor in enumerate(auditors, start=1)]
     found = made(at_work, 3)

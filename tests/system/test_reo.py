@@ -124,7 +124,7 @@ def test_days_groups_and_stages_in_one_release(service: Deployment, world: World
             found.positives(*wrong)
 
 
-def test_noise_that_swamps_the_counts_is_told_and_not_raised(
+def test_noise_larger_than_the_counts_is_reported_and_not_raised(
     service: Deployment, world: World
 ) -> None:
     auditor = auditor_at(service)
@@ -172,7 +172,7 @@ def test_refusals_rest_on_the_request_and_public_facts(
     with pytest.raises(InputError, match="2"):
         auditor.audits.reo(audience, "feed", creators="young_adult", groups=["yes"])
     assert auditor.budget().mandates[0].spent == 0
-    # Whoever asks directly is told the same.
+    # A direct request gets the same answer.
     body = {
         "kind": "reo", "audience_id": audience.id, "log": "feed", "signals": ["share"],
         "creators": "young_adult", "groups": ["yes"], "strategies": ["default"], "epsilon": "1",

@@ -26,7 +26,7 @@ def job(auditor: Auditor) -> Content:
 
 
 def matched(platform: Platform, frame: Any, by: str = "gender") -> dict[str, Persons]:
-    """Whom the platform finds behind each group: what no auditor ever sees."""
+    """Return the matched people of each group, which no auditor ever sees."""
     members = read_members(frame, "email", by, "qualified")
     return {
         name: np.setdiff1d(platform.people.match(members.kind, group), [-1])

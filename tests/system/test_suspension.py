@@ -1,4 +1,4 @@
-"""What a regulator does to a mandate, and what becomes of audits that were charged to it."""
+"""Suspension of a mandate by a regulator, and its effect on charged audits."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

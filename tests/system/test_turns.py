@@ -27,7 +27,7 @@ def line(new_database: Callable[[], str], platform: Platform) -> Iterator[Deploy
 
 @dataclass(frozen=True)
 class Someone:
-    """A researcher of an auditor of their own, with a sealed audience of so many."""
+    """A researcher of their own auditor, with a sealed audience of a given size."""
 
     me: Raw
     request: dict[str, Any]
@@ -95,7 +95,7 @@ def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) 
     for worker, row in zip(workers, claimed[:2], strict=False):
         assert row is not None
         worker.leases.track(row)
-    workers[0].hand_over()  # and what was left is taken up by whoever comes next
+    workers[0].hand_over()  # and the next worker takes the rest
     again = workers[2]._claim()
     assert again is not None
     assert again.id == mine

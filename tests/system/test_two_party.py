@@ -127,7 +127,7 @@ def test_soft_labels_find_the_bias_that_hard_labels_find(
 
 
 def database_files(service: Deployment) -> list[Path]:
-    """What the platform's store is on disk, with the part that is not checked in yet."""
+    """Return the files of the platform's database, with its write-ahead log."""
     path = Path(service.service.settings.database_url.removeprefix("sqlite:///"))
     return [file for file in path.parent.iterdir() if file.name.startswith(path.name)]
 
@@ -191,7 +191,7 @@ def test_a_run_that_is_drawn_waits_for_the_regulator(
 
 
 def assert_others_cannot_open(service: Deployment, audit_id: str) -> None:
-    """Whoever has not the key would find what is not there, and accuse the honest."""
+    """A wrong key would find faults that do not exist, and accuse honest auditors."""
     key = OKPKey.generate_key("Ed25519")
     jwk = key.as_dict(private=False)
     person = service.regulator.researchers.add(name="Eve", jwk=jwk, role="regulator")

@@ -1,4 +1,4 @@
-"""What a person asks or decides needs their own signature; without it nothing happens at all."""
+"""Requests and decisions of a person need their own signature; without it nothing happens."""
 
 import json
 import secrets
@@ -110,7 +110,7 @@ def for_another_platform(
 
 
 def under_another_key(maker: Maker, action: str, body: dict[str, Any], key: str) -> dict[str, str]:
-    """What was asked once is not asked again by whoever saw it."""
+    """An observer of a request cannot submit it again."""
     stated = maker.states(action, parsed(action, body), f"{key}-before")
     return headers(stated) | {"Idempotency-Key": key}
 

@@ -247,7 +247,7 @@ def rows_of_parts(store: Store, audience_id: str) -> list[PartRow]:
         return list(session.exec(sealing._PARTS, params={"audience": audience_id}))
 
 
-def test_a_part_is_kept_in_as_many_bytes_whoever_was_found(
+def test_the_size_of_a_stored_part_does_not_depend_on_who_was_found(
     deployment: Deployment, world: World
 ) -> None:
     store, me = deployment.service.store, raw(deployment, deployment.auditor())
@@ -274,7 +274,7 @@ def test_a_part_that_the_version_before_kept_is_sealed_like_any_other(
     me.put(now_["id"], "g0", csv(names[3:]), part=1)
     sealed = {"now": me.seal(now_["id"])}
     me.put(opened["id"], "g0", csv(names[:3]))
-    me.put(opened["id"], "g0", csv(names[3:]), part=1)  # beside one that a new process took in
+    me.put(opened["id"], "g0", csv(names[3:]), part=1)  # plus a part by a new process
     body, _ = as_arrow("username", names[:3])
     deployment.service.matcher.drain(60)
     with store.write() as session:

@@ -153,7 +153,7 @@ def test_nobody_pays_for_an_audience_that_is_being_erased(
 def test_an_audience_that_is_being_written_to_is_deleted_later_or_not_at_all(
     deployment: Deployment, world: World
 ) -> None:
-    """On SQLite others wait for whoever writes."""
+    """On SQLite other transactions wait for the writer."""
     service, auditor = deployment.service, deployment.auditor()
     me = raw(deployment, auditor)
     opened = me.audience({"g0": usernames(world, 5)}, seal=False)
@@ -391,7 +391,7 @@ def test_the_sdk_sends_lost_parts_again(
     assert sealed.members == {"a": 3, "b": 3, "c": 3}
 
 
-def test_a_sealing_is_told_to_come_again_where_parts_take_long(
+def test_a_sealing_gets_a_retry_after_where_parts_take_long(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     me = raw(deployment, deployment.auditor())

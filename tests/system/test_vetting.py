@@ -98,7 +98,7 @@ def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: Wor
     assert "Ada" not in application.model_dump_json()
 
 
-def test_whoever_is_registered_applies_again_for_their_own_auditor(place: Deployment) -> None:
+def test_a_registered_person_applies_again_for_their_own_auditor(place: Deployment) -> None:
     case = applying(place)
     first = case.approved()
     colleague = new_key()

@@ -79,7 +79,7 @@ def row_of(deployment: Deployment, webhook: Webhook) -> WebhookRow:
 
 
 def row_with(deployment: Deployment, webhook: Webhook, failures: int) -> WebhookRow:
-    """As soon as somebody has counted so many."""
+    """Wait for the row with this number of deliveries."""
     deadline = time.monotonic() + 10
     while (row := row_of(deployment, webhook)).failures < failures:
         assert time.monotonic() < deadline, row
@@ -284,7 +284,7 @@ def test_one_that_does_not_answer_does_not_hold_up_the_others(
         receiver.wait(2, seconds=8)
 
 
-def test_whoever_is_removed_gets_nothing_more(place: Deployment, receiver: Receiver) -> None:
+def test_a_removed_person_gets_nothing_more(place: Deployment, receiver: Receiver) -> None:
     auditor = place.auditor()
     auditor_id = auditor.budget().mandates[0].auditor_id
     webhook = auditor.webhooks.add(receiver.url)
@@ -357,7 +357,7 @@ def test_a_name_that_resolves_to_a_private_host_is_never_connected_to(
         sqlite_deployment.regulator.webhooks.delete(webhook.id)
 
 
-def test_allowing_private_hosts_is_told_loudly(
+def test_allowing_private_hosts_logs_a_warning(
     place: Deployment, caplog: pytest.LogCaptureFixture
 ) -> None:
     stop = threading.Event()

@@ -1,4 +1,4 @@
-"""A bootstrap in the clear, and what its sums would tell whoever gets them."""
+"""A bootstrap on plain data, and the private values that its sums would reveal."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a released audit says, read by the SDK's own analysis from what the API gives its owner.
+"""The result of a released audit, analysed by the SDK from the API's answer to its owner.
 
 Names of groups are not known here: labels stand for them, and the browser that uploaded the
 audience puts the names in.
@@ -37,7 +37,7 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class ResultPage:
-    """What a page shows of a released audit; `files` are those that can be had of its kind."""
+    """The content of a released audit's page; `files` are the downloads that its kind offers."""
 
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
@@ -140,7 +140,7 @@ def _proof(visit: PageRequest, session: Session, audit: Audit) -> InclusionProof
 
 
 def _buys(result: Result[Any]) -> int | None:
-    """How many more audits at this price the mandate pays for."""
+    """Return the number of further audits at this price that the mandate can pay for."""
     mandate, debit = result.mandate, result.release.price.debit
     return int(mandate.remaining // debit) if mandate and debit else None
 

@@ -48,7 +48,7 @@ def _refuse_strangers(contract: KindContract, asking: AskingHalf, said: Mapping[
 
 @dataclass(frozen=True)
 class _Reading:
-    """What was said of one request, parameter by parameter; `derived` fields are not read."""
+    """The given parameters of one request; `derived` fields are not read."""
 
     contract: KindContract
     said: Mapping[str, Any]

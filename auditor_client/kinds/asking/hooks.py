@@ -1,4 +1,4 @@
-"""What a kind adds to the way in which its contract is asked for."""
+"""Hooks of a kind for the construction of its requests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class RunOptions(TypedDict, total=False):
-    """How an audit is paid and waited for, in addition to what it asks."""
+    """Options for the payment of an audit and for waiting, in addition to its request."""
 
     idempotency_key: str | None
     """A key of your own for this audit: repeating it with its key does not pay again."""

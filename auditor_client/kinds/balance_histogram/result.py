@@ -13,11 +13,11 @@ from openapi.resources import AuditKind, BalanceHistogramRelease, BalanceHistogr
 
 @dataclass(frozen=True, repr=False)
 class BalanceHistogramResult(Result[BalanceHistogramRelease]):
-    """Noisy numbers of people by share of the cap that they have borne; they may be below 0.
+    """Noisy numbers of people by their spent share of the lifetime cap; they may be below 0.
 
-    Counted is what audits of uploaded audiences took before this audit, not what samples took that
-    the platform drew. Whoever this audit would have taken beyond the cap is in no count, like
-    people who matched nobody: where fewer are counted than were expected, it may be either.
+    Balances include debits by earlier audits of uploaded audiences, but not of samples drawn by the
+    platform. People whom this audit would have debited beyond the cap are in no count, and neither
+    are identifiers without a match. Counts lower than expected may come from either.
     """
 
     kind: ClassVar[AuditKind] = "balance-histogram"
@@ -57,7 +57,7 @@ class BalanceHistogramResult(Result[BalanceHistogramRelease]):
 
     @property
     def words(self) -> str:
-        """What to keep in mind when reading the counts."""
+        """Return the caveats of the counts."""
         own = self.release.price.rho.change_one
         return (
             f"People who could not bear another {own} of rho within their lifetime cap are in no"

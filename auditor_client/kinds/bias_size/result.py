@@ -166,7 +166,9 @@ class BiasSizeResult(Result[BiasSizeRelease]):
         return before / self.release.unit, after / self.release.unit
 
     def _error(self, delta: float, sums: int) -> float:
-        """What so many sums are off by at most, all at once, with probability 1 - delta."""
+        """Return the bound on the errors of all sums at once that holds with probability 1 -
+        delta.
+        """
         if not 0 < delta < 1:
             raise InputError(f"delta must lie between 0 and 1, not {delta}.")
         stated, each = self.part("sums"), delta / sums

@@ -1,4 +1,4 @@
-"""What kinds have in common that release running counts: up to each edge, at last all there is."""
+"""Parts shared by kinds that release cumulative counts, up to each edge and in total."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class RunningCounts(Result[R]):
 
     @property
     def cumulative(self) -> dict[str, list[float]]:
-        """By name of group: counts in the bins up to each edge, and at last all there is."""
+        """Return by group the counts in the bins up to each edge, and the total."""
         return self.by_name({group.label: group.cumulative for group in self.release.groups})
 
     @property

@@ -1,6 +1,6 @@
-"""What a reader needs to check a report: what was signed, what to type, the proof, the numbers.
+"""The verification section of a report: the signed statement, commands, the proof, the numbers.
 
-Whatever an outsider may have written passes `escape`.
+All text that an outsider may have written passes `escape`.
 """
 
 import shlex

@@ -33,7 +33,7 @@ EXACT_SHARE = 2
 
 @dataclass(frozen=True, repr=False)
 class EnvyFreenessResult(Result[EnvyFreenessRelease]):
-    """What an audit by exploration tells; `certificate` is what it shows."""
+    """The result of an audit by exploration, with its `certificate`."""
 
     kind: ClassVar[AuditKind] = "envy-freeness"
 
@@ -90,7 +90,7 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
 
     @property
     def loss_at_most(self) -> Decimal:
-        """What all targets together may have lost at most, as charged."""
+        """Return the largest possible loss of all targets together, as charged."""
         return self.release.price.exploration_loss
 
     def frame(self) -> pa.Table:

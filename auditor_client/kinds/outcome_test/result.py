@@ -43,10 +43,10 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
 
     @property
     def moments(self) -> OutcomeMoments:
-        """What `auditor_client.outcome.test` takes."""
+        """Return the moments for `auditor_client.outcome.test`."""
         made, stated = self.release, self.part("moments")
         units = np.array([getattr(made.units, name) for name in NAMES], np.float64)
-        # Noise of so many units is as good as continuous: it is told in coarser steps.
+        # Noise of many units is nearly continuous, so it is stated in coarser steps.
         coarse = max(1.0, stated.noise_scale / _STEPS)
         named = self.by_name({group.label: group for group in made.groups})
         sums = [

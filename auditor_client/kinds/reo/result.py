@@ -24,7 +24,7 @@ class ReoResult(Result[ReoRelease]):
     """Rows, positive or not, of each strategy and day and of random traffic.
 
     Of each viewer at most `rows_per_person` rows count, drawn at random from both traffics: shares
-    are over viewers, not over rows. `group` is one of the audience; all together unless told.
+    are over viewers, not over rows. `group` is one of the audience (default: all together).
     """
 
     kind: ClassVar[AuditKind] = "reo"
@@ -76,7 +76,9 @@ class ReoResult(Result[ReoRelease]):
         group: str | None = None,
         delta: float = 0.05,
     ) -> "Penalty":
-        """The penalty of a strategy (the first unless told), all days together unless told."""
+        """Return the penalty of a strategy (default: the first) on a day (default: all
+        together).
+        """
         from auditor_client.reo import penalty  # SciPy takes seconds to import
 
         name = strategy or self.release.strategies[0]
@@ -97,7 +99,7 @@ class ReoResult(Result[ReoRelease]):
         group: str | None = None,
         delta: float = 0.05,
     ) -> "PenaltyDifference":
-        """What one strategy changes against another, both measured by the same random traffic."""
+        """Return the difference of two strategies, both measured by the same random traffic."""
         from auditor_client.reo import difference
 
         return difference(

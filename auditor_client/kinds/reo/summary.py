@@ -1,4 +1,4 @@
-"""Answer of an REO audit: whether relevant content is shown equally, whoever made it."""
+"""Answer of an REO audit: whether relevant content of each group is shown equally often."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -54,8 +54,8 @@ def _verdict(found: "Penalty", lines: Lines) -> Verdict:
 
 def _headline(verdict: Verdict, strategy: str) -> str:
     return {
-        "fair": f"Fair by the four-fifths rule: {strategy} shows relevant content equally often,"
-        " whoever made it.",
+        "fair": f"Fair by the four-fifths rule: {strategy} shows relevant content of"
+        " each group equally often.",
         "unfair": f"Unfair by the four-fifths rule: how often {strategy} shows relevant content"
         " depends on who made it.",
         "inconclusive": f"Inconclusive: whether {strategy} keeps the four-fifths rule cannot be"

@@ -82,7 +82,7 @@ def _panels(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any:
 
 
 def gap_chart(audit: ScoreHistogramResult, found: Sequence[BinShare], alpha: float) -> Chart:
-    """The measured gap of each bin beside the gap that is tolerated."""
+    """Chart the measured gap of each bin, with the tolerated gap."""
     rows = [
         {"x": low, "x2": high, "gap": gap}
         for (low, high), gap in zip(_spans(audit), measured_gaps(found), strict=False)
@@ -141,7 +141,7 @@ def _limits(share: BinShare) -> dict[str, Any]:
 
 
 def _spans(audit: ScoreHistogramResult) -> list[tuple[float, float]]:
-    """Where each bin lies on the axis; a level gets room up to the next one."""
+    """Return each bin's span on the axis; a level's span ends at the next level."""
     limits = audit.limits()
     if all(low < high for low, high in limits):
         return limits

@@ -7,7 +7,7 @@ from auditor_client.reporting.results_document import StudyFound
 
 
 def question(audit: ScoreHistogramResult) -> str:
-    """What the audit asked."""
+    """Return the question of the audit."""
     title = f"“{audit.content.title}”" if audit.content else "this content"
     return f"Does the platform find {title} equally relevant to {_listed(list(audit.counts))}?"
 
@@ -33,7 +33,7 @@ def explanation(gap: FairnessGap, alpha: float) -> str:
 
 
 def driver(audit: ScoreHistogramResult, gap: FairnessGap) -> str:
-    """Where the measured gap is largest."""
+    """Describe the bin with the largest measured gap."""
     more, less = gap.groups
     name = audit.bin_names()[gap.bin]
     where = "outside of all bins" if name == OUTSIDE else f"of {name}"
@@ -63,7 +63,7 @@ def registration(study: StudyFound) -> str:
 
 
 def together(study: StudyFound, verdicts: int) -> str:
-    """What the verdicts of a study promise together."""
+    """Return the joint guarantee of a study's verdicts."""
     shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
     return (
         f"The study tolerates a gap of {study.alpha:g}. The probability that any of its verdicts is"
@@ -80,7 +80,7 @@ def definition() -> str:
 
 
 def assumptions(audit: ScoreHistogramResult) -> list[str]:
-    """What has to be true for the verdict to hold."""
+    """Return the assumptions of the verdict."""
     return [
         "The people of each group are a fair sample of those about whom the verdict speaks: how"
         " they were recruited is not something that this computation can check.",

@@ -71,10 +71,9 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return self._sizes("noisy")
 
     def epsilon(self, part: str = "bins") -> Fraction:
-        """How much noise there is on one number of a part of the release: 1 / scale.
+        """Return 1 / scale of the noise on one number of a part of the release.
 
-        A person in up to k groups moves k cells: the scale is k / epsilon, and it is the scale that
-        says how large the noise is.
+        A person in up to k groups moves k cells, so the scale is k / epsilon.
         """
         stated = self.part(part)
         if stated.mechanism != "discrete-laplace":
@@ -118,9 +117,9 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return pair_gaps(self.groups(), delta)
 
     def drivers(self, delta: float = 0.05, most: int | None = None) -> "list[Driver]":
-        """The difference of each pair in each bin, what shows most first; all hold at once.
+        """Return the difference of each pair in each bin, the clearest first; all hold at once.
 
-        With `most`, only so many bins of each pair are worked out: those measured furthest apart.
+        With `most`, compute only that number of bins for each pair: those measured furthest apart.
         """
         from auditor_client.fairness.gap_drivers import drivers
 
@@ -140,7 +139,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return worst_impact(self.groups(), delta, least_share, outside=True)
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
-        """What the paper assumes, checked after the audit as far as that is possible."""
+        """Check the paper's assumptions after the audit, as far as possible."""
         from auditor_client.fairness.assumption_checks import check
 
         return check(self.groups(), self.part("bins"), alpha, delta)
@@ -185,7 +184,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return share_chart(self, measured_shares(self.groups()))
 
     def gap_chart(self, alpha: float = 0.2) -> "Chart":
-        """The measured gap of each bin beside the gap that is tolerated."""
+        """Chart the measured gap of each bin, with the tolerated gap."""
         from auditor_client.fairness.bin_intervals import measured_shares
         from auditor_client.kinds.score_histogram.charts import gap_chart
 

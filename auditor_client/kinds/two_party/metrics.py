@@ -1,4 +1,4 @@
-"""What a two-party audit can measure: metrics for `audits.two_party`.
+"""Metrics of two-party audits, for `audits.two_party`.
 
 Each is a wire model with numbers that both sides must agree on beforehand; see
 docs/explanation/two-party-metrics.md for what is computed of them.
@@ -28,7 +28,7 @@ Where = Mapping[str, Sequence[str]]
 def histogram(
     content: Content | str, edges: Sequence[float], context: Mapping[str, str | float] | None = None
 ) -> SoftHistogram:
-    """How the scores of a content are distributed in each group (paper 1, with soft groups)."""
+    """Return the distribution of a content's scores in each group (paper 1, with soft groups)."""
     return validate(
         SoftHistogram,
         name="score-histogram",
@@ -39,7 +39,7 @@ def histogram(
 
 
 def false_positives(log: str, predicted: str, actual: str, **rows: Any) -> SoftFalsePositives:
-    """Who was flagged without reason: `predicted` and `actual` are columns, 1 above one half.
+    """Return the false-positive metric. Columns `predicted` and `actual` count as 1 above one half.
 
     `rows` are `where=` (columns and their words) and `rows_per_person=`, as with every metric here.
     """
@@ -74,17 +74,19 @@ def outcomes(
 
 
 def auc(log: str, score: str, actual: str, edges: Sequence[float], **rows: Any) -> SoftAuc:
-    """How well scores tell those with an outcome from those without, in each group."""
+    """Return the AUC metric: how well scores separate rows with and without an outcome, by
+    group.
+    """
     return validate(
         SoftAuc, name="auc", log=log, score=score, actual=actual, edges=list(edges), **rows
     )
 
 
 def ndcg(log: str, relevance: str, length: int = 10, **caps: Any) -> SoftNdcg:
-    """How good the lists are that each group is shown: NDCG of their first places.
+    """Return the NDCG metric: the quality of the first positions of each group's lists.
 
-    `caps` are `per_viewer=` and `per_candidate=`, how many lists of a person and places in lists
-    count, for those sides that are people: see the log's `ranking` in the catalogue.
+    `caps` are `per_viewer=` and `per_candidate=`, the numbers of a person's lists and of positions
+    in lists that count, for sides that are people: see the log's `ranking` in the catalogue.
     """
     return validate(SoftNdcg, name="ndcg", log=log, relevance=relevance, length=length, **caps)
 
@@ -97,7 +99,7 @@ def lot(
     side: Literal["above", "below"] = "above",
     **caps: Any,
 ) -> SoftLot:
-    """What each group is worth more than whoever is next to it, at each rank, on one side.
+    """Return the LOT metric: a group's advantage over its neighbour at each rank, on one side.
 
     `caps` as for `ndcg`.
     """

@@ -35,7 +35,7 @@ MINIMUM_POPULATION = 10.0
 
 
 class TwoPartyRequests:
-    """What can be asked without showing a group."""
+    """Builders of requests that show no group."""
 
     def two_party(
         self,
@@ -60,7 +60,7 @@ class TwoPartyRequests:
 
 
 class TwoPartyAudits(ABC):
-    """What an auditor and a platform compute together."""
+    """Two-party audits, computed by an auditor and a platform together."""
 
     _transport: Transport
 
@@ -156,8 +156,8 @@ class TwoPartyAudits(ABC):
             raise TrustError("The service would compute by other terms than were asked for.")
         if public_bytes(stated.regulator_jwk) != key:
             raise TrustError(
-                f"The service names another key of {stated.regulator_id} than you trust: whoever"
-                " holds it could read your weights. Ask the regulator; nothing was sent.",
+                f"The service names another key of {stated.regulator_id} than you trust. Its"
+                " holder could read your weights. Ask the regulator; nothing was sent.",
                 case="another-key",
             )
         weights = weights_of(people.weights.shares, request.weight_scale)
@@ -183,7 +183,7 @@ def _refuse_few(people: WeightedAudience, least: float) -> None:
 def terms_of(
     audit_id: str, request: TwoPartyRequest, rows: int, candidates: int | None = None
 ) -> "RunTerms":
-    """What both parties compute by, as it follows from the request."""
+    """Return the terms of both parties for a request."""
     try:
         from privacy.two_party.service_terms import service_terms
     except ImportError as error:

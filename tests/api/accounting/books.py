@@ -133,7 +133,7 @@ class Books:
         source: str = "sample",
         uploaded: int = 0,
     ) -> None:
-        """So many identifiers were uploaded for each group, and found these people."""
+        """Seal an audience: the number of identifiers per group, and the people found."""
         row = AudienceRow(
             id=name,
             auditor_id=self.auditor_id,
@@ -213,13 +213,13 @@ class Books:
     # --- questions
 
     def mandate(self, name: str, at: int) -> tuple[Fraction, Fraction]:
-        """What was spent and what remains."""
+        """Return what was spent and what remains."""
         with self.store.read() as session:
             row = session.get_one(MandateRow, name)
             return row.spent, budgets.load_remaining(session, row, instant(at))
 
     def platform(self) -> tuple[int, Fraction, int]:
-        """The window by its number in the model, what it has spent, and the books' time."""
+        """Return the window's number in the model, its spending, and the ledger's time."""
         with self.store.read() as session:
             account = session.exec(select(PlatformAccountRow)).one()
             latest = session.exec(select(HeadRow)).one().latest
@@ -260,7 +260,7 @@ def instant(hours: int) -> datetime:
 
 
 def at_time(read: Callable[[], int]) -> Any:
-    """The clock of the books, for as long as the block runs."""
+    """Set the clock of the ledger while the block runs."""
     return patch.object(entries, "now", lambda: instant(read()))
 
 

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 HOURS_A_DAY = 24
 PLATFORM_WINDOW = 30 * HOURS_A_DAY
-# The first window of the platform ends so many hours after the beginning.
+# Hours from the start to the end of the platform's first window.
 FIRST_WINDOW_ENDS = 10 * HOURS_A_DAY
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What an audit costs; no epsilon where there is none."""
+    """The price of an audit; no epsilon where there is none."""
 
     epsilon: Fraction | None
     rho: Fraction
@@ -62,7 +62,7 @@ class Model:
     mandates: list[Mandate]
     audiences: dict[str, set[int]]
     charges: list[Charge] = field(default_factory=list)
-    # The latest instant at which the books changed: their time does not run backwards.
+    # The latest change of the ledger: its time does not run backwards.
     latest: int = -1_000_000
 
     def spent(self, mandate: Mandate) -> Fraction:

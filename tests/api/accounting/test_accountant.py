@@ -152,7 +152,9 @@ class Accountant(RuleBasedStateMachine):
 
     @invariant()
     def no_stretch_holds_more_than_it_may(self) -> None:
-        """`rolling`: any stretch of so many days holds the limit at most; `fixed`: twice that."""
+        """`rolling`: any span of the period's length holds the limit at most; `fixed`: twice
+        that.
+        """
         for mandate in self.model.mandates:
             if mandate.renewal is None:
                 continue

@@ -1,4 +1,4 @@
-"""What a bill debits from whom, and bills that are refused before anything is debited."""
+"""The debits of a bill by person, and bills that are refused before anything is debited."""
 
 from collections.abc import Iterator
 from datetime import datetime

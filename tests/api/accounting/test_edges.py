@@ -1,4 +1,4 @@
-"""Where limits begin and end, to the hour and to the last unit."""
+"""The edges of limits, to the hour and to the last unit."""
 
 from collections.abc import Iterator
 from fractions import Fraction

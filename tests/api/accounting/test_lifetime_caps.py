@@ -1,4 +1,4 @@
-"""What people have borne, in blocks, against a plain dictionary; and the inspection of it."""
+"""Balances of people in blocks, compared with a plain dictionary; and their inspection."""
 
 import logging
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
 def test_as_many_blocks_are_rewritten_as_identifiers_were_uploaded(
     books: Books, uploaded: int, rewritten: list[int]
 ) -> None:
-    """Exactly, whoever of them was found, or all that there are."""
+    """Exactly that number, independent of who was found, or all blocks."""
     _fill(books, 400)
     cost, somebody = Fraction(1, 8), Membership((np.array([5]),), 1)
     with books.store.write() as session:
@@ -149,7 +149,7 @@ def test_who_is_left_out_is_read_back_bit_by_bit(books: Books) -> None:
 def test_an_erasure_rewrites_as_many_blocks_as_identifiers_were_uploaded(
     books: Books, source: str, uploaded: int, rewritten: list[int]
 ) -> None:
-    """Exactly, whoever of them was found, or all that there are, and once for all charges."""
+    """Exactly, independent of who was found, or all blocks, and once for all charges."""
     _fill(books, 400)
     books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
     scattered = set((np.arange(min(uploaded, 400)) * balance_blocks.BLOCK).tolist())
@@ -198,7 +198,7 @@ def test_a_block_in_which_nothing_is_carried_is_written_like_others(
 
 @pytest.mark.parametrize("source", ["upload", "sample"])
 def test_what_is_carried_is_the_sum_of_what_each_person_bore(books: Books, source: str) -> None:
-    """Of several charges that left out different people; of those that were refunded, nothing."""
+    """Several charges leave out different people; refunded charges count nothing."""
     books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
     books.seal("other", {"g0": {1, 5_000}}, 1, "upload")
     _charge(books, Fraction(1, 2), "other")
@@ -240,7 +240,7 @@ def test_who_was_left_out_is_forgotten_even_of_what_was_refunded(books: Books) -
 # --- the inspection
 
 
-def test_an_inspection_finds_sound_books_sound(books: Books) -> None:
+def test_an_inspection_accepts_a_correct_database(books: Books) -> None:
     _charged(books)
     found = inspect(books.store, CAP)
     assert (found.people, found.charges, found.differing, found.above_cap) == (20, 1, 0, 0)
@@ -371,14 +371,14 @@ def _change(books: Books, column: str, by: int) -> None:
 
 
 def _fill(books: Books, number: int) -> None:
-    """So many blocks, with a balance in each."""
+    """Fill this number of blocks, with a balance in each."""
     everywhere = Membership((np.arange(number) * balance_blocks.BLOCK,), 1)
     with books.store.write() as session:
         lifetime_caps.charge(session, [LifetimeDebit(everywhere, Fraction(1, 8))], CAP)
 
 
 def _kept(books: Books, column: str) -> dict[int, Fraction]:
-    """What is kept in a column of the blocks, by person."""
+    """Return the stored values of a column of the blocks, by person."""
     with books.store.read() as session:
         numbers = np.array(sorted(session.exec(select(PersonBlockRow.number)).all()))
         some = balance_blocks.Blocks.load(session, numbers, (column,))

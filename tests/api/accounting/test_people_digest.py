@@ -67,7 +67,7 @@ def test_a_charge_without_a_digest_is_bound_to_nobody() -> None:
     assert not is_bound(BEFORE_0015, AUDIT, membership([set()]), 1, OURS)
 
 
-def test_it_takes_as_long_whoever_was_found() -> None:
+def test_its_time_does_not_depend_on_who_was_found() -> None:
     """The least of 40 each, of a million identifiers; a quarter apart at most."""
     uploaded = 1_000_000
     everybody = Membership((np.arange(uploaded),), 1)

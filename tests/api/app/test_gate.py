@@ -263,7 +263,7 @@ def test_a_public_body_is_small_whatever_its_headers_say(
         (session("ada"), 200),
     ],
 )
-def test_a_page_takes_a_large_body_of_whoever_is_signed_in(
+def test_a_page_accepts_a_large_body_of_a_signed_in_person(
     path: str, headers: dict[str, str], status: int
 ) -> None:
     async def send() -> None:

@@ -61,7 +61,7 @@ def test_the_rate_is_kept_over_time() -> None:
     assert 1 <= count <= elapsed * 20 + 2
 
 
-def test_waiting_as_long_as_told_is_enough_whatever_was_tried_in_between() -> None:
+def test_waiting_for_the_retry_after_suffices_despite_earlier_attempts() -> None:
     limit = limiter(per_minute=60, burst=1)
     assert admitted(limit, 1) == 1
     deadline = time.monotonic() + wait_told(limit)

@@ -1,4 +1,4 @@
-"""Background matching: parts are written down at public times, whoever they found."""
+"""Background matching: parts are stored at public times, independent of whom they found."""
 
 import threading
 import time

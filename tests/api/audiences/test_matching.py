@@ -1,4 +1,4 @@
-"""What is kept of a part: whom it finds, its digest and its sketch, by an independent reading."""
+"""The stored facts of a part: people found, digest and sketch, by an independent computation."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -108,6 +108,6 @@ def test_whom_the_adapter_stumbles_over_is_nobody_and_everybody_else_is_found(
     assert found.persons.tolist() == expected
 
 
-def test_a_platform_that_is_down_is_told_and_whose_fault_it_was_is_not(settings: Settings) -> None:
+def test_an_error_names_a_platform_that_is_down_but_no_person(settings: Settings) -> None:
     with refuses(UnavailableError, "platform-silent"):
         match_people(as_people(Even(down=True)), PEOPLE, settings)

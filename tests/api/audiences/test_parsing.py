@@ -106,7 +106,7 @@ def test_hashes_in_csv_are_read_in_either_case() -> None:
         (b"email_sha256\n0x" + HEX[0].encode()[:62] + b"\n", 2),
     ],
 )
-def test_malformed_csv_is_told_with_its_line(body: bytes, line: int | None) -> None:
+def test_malformed_csv_is_reported_with_its_line(body: bytes, line: int | None) -> None:
     assert refused(body) == line
 
 
@@ -161,7 +161,7 @@ def test_json_lines(body: str, names: list[str]) -> None:
         (b'{"email_sha256":"' + HEX[0].encode() + b'"}\n{"email_sha256":"00"}', 2),
     ],
 )
-def test_malformed_json_lines_are_told_with_their_line(body: bytes, line: int | None) -> None:
+def test_malformed_json_lines_are_reported_with_their_line(body: bytes, line: int | None) -> None:
     assert refused(body, JSON_LINES) == line
 
 

@@ -75,7 +75,7 @@ def test_a_part_larger_than_all_bytes_is_taken_alone(places: MatchingPlaces) -> 
     assert taken(places, "b", 1)
 
 
-def test_one_place_is_used_in_turn() -> None:
+def test_one_slot_is_used_by_one_call_at_a_time() -> None:
     places = MatchingPlaces(1, BYTES)
     [held] = taken(places, "a", 3)
     waiting, again = places.wait_for("b", 1), places.wait_for("a", 1)

@@ -21,7 +21,7 @@ class GoneError(Exception):
 
 @dataclass
 class Books:
-    """Where states are read: what was asked for is kept, and a reading may fail."""
+    """A source of states: it records the requests, and a read may fail."""
 
     states: dict[str, str]
     looks: list[set[str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What an audit takes is not more than what was said of it, by what was declared alone."""
+"""An audit takes no more memory than estimated, by declared sizes alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -157,7 +157,7 @@ def test_cells_are_counted_in_full(tmp_path: Path) -> None:
 
 
 def _run(host: Hosted, bins: int) -> int:
-    """What a worker takes for an audit of two groups."""
+    """Return the memory that a worker takes for an audit of two groups."""
     request, _ = host.sealed(np.arange(1_000), bins=bins)
     host.audit(request)
     host.submit(request)
@@ -172,7 +172,7 @@ def test_a_batch_is_counted_in_full(tmp_path: Path) -> None:
 
 
 def test_an_ordinary_audit_of_millions_fits() -> None:
-    """What is allowed to be uploaded can be audited in the memory that is allowed by default."""
+    """The default memory suffices to audit the largest allowed upload."""
     request: Any = REQUEST.validate_python(
         {
             "kind": "score-histogram",

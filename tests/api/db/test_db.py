@@ -1,4 +1,4 @@
-"""What every connection to the database is told."""
+"""The settings of every connection to the database."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ def test_no_connection_to_sqlite_forgets_what_was_committed(tmp_path: Path) -> N
 
 
 def test_what_a_transaction_writes_is_put_into_the_log_by_its_commit(tmp_path: Path) -> None:
-    """What was put there before, and is changed again, would be read and written once more.
+    """Data logged earlier and changed again would be read and written once more.
 
     More than may be kept in memory is put there all the same.
     """

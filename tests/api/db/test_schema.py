@@ -50,7 +50,7 @@ def test_from_every_revision_with_data_in_it(empty: Store, revision: str) -> Non
 
 
 def test_postgresql_does_not_compress_person_numbers(postgresql: str) -> None:
-    """How long that takes depends on who was found."""
+    """The time of compression would depend on who was found."""
     store = Store(new_postgresql(postgresql))
     migrate(store)
     columns = (

@@ -45,7 +45,7 @@ def schema_of(store: Store) -> Schema:
 
 
 def breaks(before: Schema, after: Schema) -> list[str]:
-    """What a process that knows the schema of before cannot live with."""
+    """Return the changes that break a process with the previous schema."""
     found = [f"{table} is gone" for table in before.keys() - after.keys()]
     for table in before.keys() & after.keys():
         old, new = before[table], after[table]
@@ -136,7 +136,7 @@ def test_one_that_starts_then_says_that_it_is_too_old(tmp_path: Path) -> None:
     store.close()
 
 
-def test_the_operator_is_told_so_in_a_sentence(tmp_path: Path) -> None:
+def test_the_operator_gets_a_sentence_about_it(tmp_path: Path) -> None:
     settings = make_settings(sqlite_url(tmp_path), "http://127.0.0.1")
     store = Store(settings.database_url)
     migrate(store)

@@ -1,10 +1,10 @@
 """A platform of numbered people that processes of a cluster make for themselves.
 
-A score follows from the person's number alone; nobody's can be had of some, and others have none.
-Logs are Parquet files in which rows lie anywhere. In its folder every call to score somebody leaves
-a file `began-<process>`; while there is a file `hold`, calls wait; while there is a file `down`,
-they fail, whoever is asked about; a file `model` has its digest. While there is a file `touchy`,
-pieces cannot be scanned for the sake of person 13, whose rows cannot be read either.
+A score follows from the person's number alone. Some people cannot be scored, and some have no
+score. Logs are Parquet files in which rows lie anywhere. In its folder every call to score somebody
+leaves a file `began-<process>`; while there is a file `hold`, calls wait; while there is a file
+`down`, they fail for everybody; a file `model` has its digest. While there is a file
+`touchy`, pieces cannot be scanned for the sake of person 13, whose rows cannot be read either.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""On a local Ray cluster: the very tables that are made in process, whoever dies meanwhile."""
+"""A local Ray cluster makes the same tables as one process, even if workers die."""
 
 import gc
 import os
@@ -231,7 +231,7 @@ def test_an_outage_is_one_there_too(there: AuditContext, folder: Path) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """What processes of the cluster have, apart from what the worker has."""
+    """Return the state of the cluster's processes, apart from the worker's."""
     write_feed(tmp_path)
     return tmp_path
 

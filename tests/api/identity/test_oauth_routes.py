@@ -112,7 +112,7 @@ def test_no_other_client_authentication_is_taken(
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client")
 
 
-def test_basic_authentication_is_told_so(service: Service, ada: Person) -> None:
+def test_basic_authentication_gets_a_clear_error(service: Service, ada: Person) -> None:
     form = {"grant_type": "client_credentials"} | credentials(ada.assertion())
     answer = service.post("/oauth/token", form, Authorization="Basic YTpi")
     assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")

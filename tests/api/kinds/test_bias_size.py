@@ -1,4 +1,4 @@
-"""What a corrected allocation moves, against a slow and obvious model, and how far one row goes."""
+"""The effect of a corrected allocation, compared with a slow model, and the reach of one row."""
 
 from dataclasses import replace
 from pathlib import Path

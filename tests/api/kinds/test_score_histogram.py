@@ -44,7 +44,7 @@ def obvious(score: float, bins: Edges | Levels) -> int:
 @example([-0.0, 1.0], [0.0, -0.0, 1.0], True)
 def test_bins_are_the_obvious_ones(bounds: list[float], scores: list[float], levels: bool) -> None:
     bins: Edges | Levels = Levels(levels=bounds) if levels else Edges(edges=bounds)
-    # Scores on the bounds and just beside them, too.
+    # Also scores on the edges and next to them.
     scores += bounds + [math.nextafter(b, way) for b in bounds for way in (-math.inf, math.inf)]
     found = bin_of(np.array(scores), bins)
     assert found.tolist() == [obvious(score, bins) for score in scores]
@@ -195,7 +195,7 @@ def test_a_size_is_told_by_how_it_is_known() -> None:
 
 
 class Silent(Tenths):
-    """A platform whose model does not answer, whoever it is asked about."""
+    """A platform whose model answers for nobody."""
 
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]

@@ -1,4 +1,4 @@
-"""What the platform multiplies by hidden weights: values per person, against a loop in Python."""
+"""The values per person that hidden weights multiply, compared with a loop in Python."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -53,7 +53,7 @@ def facts(store: Store, kind: str) -> list[dict[str, Any]]:
 # --- order
 
 
-def test_whoever_appends_at_once_is_numbered_in_the_order_of_commits(store: Store) -> None:
+def test_concurrent_entries_are_numbered_in_the_order_of_commits(store: Store) -> None:
     def write(thread: int) -> None:
         for turn in range(EACH):
             with store.write() as session:
@@ -109,7 +109,7 @@ def test_times_do_not_run_backwards_though_the_clock_does(store: Store) -> None:
         assert json.loads(row.text)["at"] == row.at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def test_a_time_before_the_books_is_not_written(store: Store) -> None:
+def test_a_time_before_the_ledgers_time_is_not_written(store: Store) -> None:
     with store.write() as session:
         early = ledger.lock(session)
         ledger.append(session, "test", {}, at=early + timedelta(seconds=2))

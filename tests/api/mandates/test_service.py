@@ -117,7 +117,7 @@ def test_a_mandate_can_be_named(session: Session, regulator: Maker, auditor: str
     assert chosen(session, auditor, KIND, PRICE, later).id == later
 
 
-def test_why_no_mandate_pays_is_told_apart(
+def test_reasons_why_no_mandate_pays_have_different_codes(
     session: Session, regulator: Maker, auditor: str
 ) -> None:
     with pytest.raises(NoMandateError):

@@ -117,7 +117,7 @@ def _migrate_down(store: Store) -> None:
 
 
 def balances(books: Books) -> set[Fraction]:
-    """What the ten have spent; nobody else has anything."""
+    """Return the balances of the ten; nobody else has any."""
     found = books.balances()
     assert set(found) <= set(TEN.tolist())
     return {found.get(person, Fraction(0)) for person in TEN.tolist()}

@@ -53,7 +53,7 @@ def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
         [[able]] = persons.charge(session, [LifetimeDebit(group(70_001, 70_002), Fraction(2))], CAP)
         assert able is not None
         assert able.tolist() == [False, True]
-        # What is carried keeps what was drawn beside it.
+        # The carried balance keeps the part that samples debited.
         persons.carry_over(session, group(70_001), [np.array([9 * 10**12])])
         blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
         place = blocks.place(np.array([70_001]))

@@ -30,7 +30,7 @@ class Counted:
         return np.arange(start, stop)
 
     def serve(self, people: int) -> int:
-        """How many calls it takes to serve everybody else."""
+        """Return the number of calls that serve everybody else."""
         found = call_isolating_failures(self, people, NOBODY)
         expected = [NOBODY if one in self.victims else one for one in range(people)]
         assert found.tolist() == expected

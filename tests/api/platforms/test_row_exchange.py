@@ -39,7 +39,7 @@ def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
         assert [group.tolist() for group in later.groups] == [g.tolist() for g in part.groups]
 
 
-def test_partitions_are_of_one_size_whoever_the_people_are() -> None:
+def test_partitions_have_one_size_independent_of_the_people() -> None:
     for persons in (np.arange(60_000), np.arange(60_000) * 1_024, 2**40 - np.arange(60_000)):
         sizes = np.bincount(partitions.of_persons(persons, 6), minlength=6)
         # Eight deviations of a binomial count of 60,000 at 1/6, 91 each: below 1e-14 if by chance.

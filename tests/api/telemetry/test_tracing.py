@@ -1,4 +1,4 @@
-"""What traces say: how the service is doing, and nothing about anybody."""
+"""Traces describe the service, and nothing about any person."""
 
 import gzip
 import json

@@ -304,7 +304,7 @@ def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(
     assert talk.charges() == 1
 
 
-def test_a_retry_beside_its_own_first_try_gets_the_same_audit(
+def test_a_retry_concurrent_with_the_first_attempt_gets_the_same_audit(
     service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first is charged after the second has found no earlier one, and before it reads on."""
@@ -337,7 +337,7 @@ def entries_of(service: Deployment, kind: str) -> int:
 
 
 def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """What everybody has borne so far."""
+    """Return everybody's balance so far."""
     from api.accounting.balance_blocks import Blocks
 
     with talk.service.store.read() as session:
@@ -345,7 +345,7 @@ def borne(talk: Conversation, world: World) -> "np.ndarray[tuple[int], np.dtype[
 
 
 def aged(talk: Conversation, state: str) -> str:
-    """What becomes of the audit, if it was submitted in this state long ago."""
+    """Return the later state of an audit that was submitted in this state long ago."""
     store, settings = talk.service.store, talk.service.settings
     with store.write() as session:
         audit = session.get_one(AuditRow, talk.audit.id)

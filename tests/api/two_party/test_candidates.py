@@ -1,4 +1,4 @@
-"""The platform's side of a hidden audience has a public size, whoever is there (R2)."""
+"""The platform's side of a hidden audience has a public size, independent of its people (R2)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ PLACES = 40
 
 
 class Some:
-    """The directory of a platform, of which only the first so many people are listed."""
+    """A platform's directory that lists only its first people."""
 
     def __init__(self, everybody: Directory) -> None:
         self.persons, self.names = everybody.held("username")
@@ -71,7 +71,7 @@ def talk_of(service: Deployment, auditor: Auditor, some: Some, rows: int) -> Con
 
 
 def borne_by(talk: Conversation) -> list[int]:
-    """Whom the last run found."""
+    """Return the people whom the last run found."""
     with talk.service.store.read() as session:
         [group] = load_groups(session, talk.audit.audience_id)
         assert group.people == b""
@@ -131,7 +131,7 @@ def test_who_has_a_place_is_drawn_once_for_a_charge_and_anew_for_the_next(
 def test_a_second_run_is_compared_with_recorded_people_alone(
     service: Deployment, some: Some
 ) -> None:
-    """Nobody else takes a place, whoever has joined since."""
+    """Nobody else takes a place, even if people have joined since."""
     some.people = PLACES + 30
     recorded = np.sort(some.persons[5:15])
     asked = (service.service.platform, "username", PLACES, "audit_1", service.service.settings)
@@ -139,7 +139,7 @@ def test_a_second_run_is_compared_with_recorded_people_alone(
     assert len(load_candidates(*asked).persons) == some.people
 
 
-def test_the_price_counts_whoever_is_put_out(
+def test_the_price_counts_displaced_people(
     service: Deployment, auditor: Auditor, some: Some
 ) -> None:
     def scale(hide: bool) -> float:

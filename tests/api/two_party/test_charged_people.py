@@ -152,7 +152,7 @@ def test_a_set_on_which_something_was_read_is_final(
     watched: Watched,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever else the next run names is not found; whom it no longer names stays debited."""
+    """The next run finds no new people, and people whom it no longer names stay debited."""
     names = usernames(world, 2 * ROWS)
     talk = named(auditor, names[:ROWS], service)
     with monkeypatch.context() as broken:

@@ -58,7 +58,7 @@ def worlds() -> list[tuple[World, World]]:
 
 
 def rows_of(everybody: CandidatePeople, size: int) -> dict[str, int]:
-    """Whom the row of each name finds, with so many places."""
+    """Return the person whom each name's row finds, with this number of places."""
     placed = everybody.shuffled(size)
     named = {tokens("username", pa.array([name])): name for name in NAMES}
     places = [placed.tokens[at : at + 32] for at in range(0, len(placed.tokens), 32)]

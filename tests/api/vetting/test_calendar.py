@@ -100,7 +100,7 @@ def test_the_day_is_the_one_of_the_time_zone() -> None:
     days=st.integers(1, 90),
     holidays=st.frozensets(st.dates(date(2020, 1, 1), date(2060, 12, 31)), max_size=5),
 )
-def test_a_period_holds_just_so_many_working_days(
+def test_a_period_has_exactly_the_given_working_days(
     event: datetime, days: int, holidays: frozenset[date]
 ) -> None:
     calendar = Calendar(BRUSSELS, holidays)

@@ -157,7 +157,7 @@ def test_two_processes_share_one_rate(store: Store) -> None:
         assert admitted_until(store, buckets) == GRANT
 
 
-def test_waiting_as_long_as_told_is_enough(store: Store) -> None:
+def test_waiting_for_the_retry_after_suffices(store: Store) -> None:
     rates = rates_of(store)
     buckets = rates.buckets("requests", Rate(per_minute=60, burst=4))
     with drawing(rates):

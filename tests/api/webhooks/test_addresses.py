@@ -1,4 +1,4 @@
-"""Where webhooks may lead: every way that is known to reach a private host is closed."""
+"""Allowed addresses of webhooks: every known way to reach a private host is closed."""
 
 import socket
 from typing import Any

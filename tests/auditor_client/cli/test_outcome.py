@@ -81,7 +81,7 @@ def test_the_size_of_a_bias_with_limits(tmp_path: Path) -> None:
         (["--file", "nowhere.csv"], "no file nowhere.csv"),
     ],
 )
-def test_problems_are_told_in_a_line(parquet: Path, options: list[str], words: str) -> None:
+def test_problems_are_printed_in_one_line(parquet: Path, options: list[str], words: str) -> None:
     done = runner.invoke(app, ["outcome", "--file", str(parquet), *NAMES, *options])
     assert done.exit_code == 1
     assert words in " ".join(done.stderr.split())

@@ -49,7 +49,7 @@ def test_the_closed_form_is_the_linear_programme() -> None:
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_no_rule_of_scores_leaves_the_region(exact: bool) -> None:
-    # With so many people the limits are the shares, but for 1 %.
+    # With this many people the limits are the shares within 1 %.
     tables = [50_000, 30_000, 15_000, 5_000, 0], [20_000, 30_000, 30_000, 20_000, 0]
     allowed = region(scores("a", tables[0], exact=exact), scores("b", tables[1], exact=exact), 0.01)
     generator = np.random.default_rng(5)

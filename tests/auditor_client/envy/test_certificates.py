@@ -29,7 +29,7 @@ def test_the_certificate_says_what_it_claims_and_how_surely() -> None:
     )
 
 
-def test_envy_is_told_beside_it() -> None:
+def test_envy_is_reported_in_addition() -> None:
     found = EnvyCertificate(SAMPLE, 0.05, 8, 60)
     assert (found.envious_at_least, found.uncertified) == (5, 13)
     words = found.explain()

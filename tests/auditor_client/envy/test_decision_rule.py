@@ -128,7 +128,7 @@ def test_what_leaves_nothing_is_refused() -> None:
 
 
 def test_arms_that_may_withdraw_are_counted_as_missed() -> None:
-    """Of the fewest arms none may; of 118, two: so many envied ones show nothing."""
+    """With the fewest arms none may withdraw; with 118 arms, two may."""
     fewest = sample_rule(41)
     assert fewest.arms == 75
     assert fewest.left == pytest.approx(0.05 * 2 / 3 - 41 * 0.9**75)

@@ -1,4 +1,4 @@
-"""Forecasts beside the averages of runs of the platform's own algorithms."""
+"""Forecasts compared with the averages of runs of the platform's own algorithms."""
 
 import numpy as np
 import pytest

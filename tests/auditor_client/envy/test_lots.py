@@ -27,7 +27,7 @@ def test_lots_are_filled_as_often_as_foreseen(
     assert 1 - np.mean(run) / targets == pytest.approx(foreseen, abs=error)
 
 
-def test_so_many_people_are_the_fewest() -> None:
+def test_the_number_of_people_is_the_least() -> None:
     for each in (1, 3, 41):
         people = people_needed(41, 75, each, 0.001)
         assert unfilled(people, 41, 75, each) <= 0.001 < unfilled(people - 1, 41, 75, each)

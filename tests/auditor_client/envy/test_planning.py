@@ -27,7 +27,7 @@ def test_a_plan_says_how_many_people_the_power_needs() -> None:
     assert "130 of them are targets, 89 more than without noise" in plan.explain()
 
 
-def test_a_plan_says_which_power_so_many_people_allow() -> None:
+def test_a_plan_states_the_power_for_a_number_of_people() -> None:
     asked: dict[str, Any] = {
         "epsilon": 5.0,
         "gamma": 0.2,

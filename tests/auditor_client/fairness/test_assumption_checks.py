@@ -20,7 +20,7 @@ def test_a_large_balanced_audit_meets_what_can_be_checked() -> None:
     assert "asks for 1178" in found["enough people for Theorem 1"].words
 
 
-def test_a_small_unbalanced_audit_is_told_so() -> None:
+def test_a_small_unbalanced_audit_gets_a_warning() -> None:
     counts = {"g0": [20, 20, 0], "g1": [2100, 1900, 0]}
     found = checked(counts, kind="noisy", sizes={"g0": 40, "g1": 4000})
     assert found["enough people for Theorem 1"].holds is False
@@ -29,7 +29,7 @@ def test_a_small_unbalanced_audit_is_told_so() -> None:
     assert "more people there help most" in found["groups in balance"].words
 
 
-def test_nobody_and_people_in_no_bin_are_told_apart() -> None:
+def test_nobody_and_people_in_no_bin_are_distinguished() -> None:
     found = checked({"g0": [0, 0, 0], "g1": [0, 0, 0]}, kind="bins", paid=price(1.0, None))
     assert found["people in every group"].holds is False
     sizes = {"g0": 400, "g1": 400}

@@ -1,4 +1,4 @@
-"""What the SDK makes of releases of logs, and holds the platform to."""
+"""Results of releases of logs, and the SDK's checks of the platform."""
 
 from decimal import Decimal
 from typing import Any
@@ -155,7 +155,7 @@ def test_the_sums_come_in_ones_with_their_noise() -> None:
     np.testing.assert_allclose(moments.noise_variance, expected, rtol=1e-4)
 
 
-def test_noise_of_very_many_units_is_told_in_coarser_steps() -> None:
+def test_noise_of_very_many_units_is_stated_in_coarser_steps() -> None:
     wide = OutcomeTestResult(outcomes(3e7, "discrete-gaussian"), key_set(KEY), GROUPS).moments
     assert isinstance(wide.noise, Gaussian)
     assert wide.noise_variance[0] == pytest.approx((3e7 / 1024) ** 2)

@@ -1,4 +1,4 @@
-"""Keys: the private half stays here, whoever asks for the public one."""
+"""Keys: the private half never leaves the machine."""
 
 from pathlib import Path
 

@@ -277,7 +277,7 @@ def test_a_process_that_met_the_lock_before_the_record_pays_once(folder: Path) -
     assert files(folder) == []
 
 
-def test_whoever_meets_a_lock_reads_its_note_even_after_it_was_removed(tmp_path: Path) -> None:
+def test_a_process_that_finds_a_lock_reads_its_note_even_after_removal(tmp_path: Path) -> None:
     """The holder has locked the file, has not written the note yet, and is quick from then on."""
     path, found = tmp_path / "lock", list[FileLock | HeldLock]()
     with path.open("w+b", buffering=0) as file:

@@ -90,7 +90,7 @@ def test_what_is_no_private_key_is_refused(tmp_path: Path) -> None:
         load_key(tmp_path / "nothing.jwk")
 
 
-def test_home_is_the_users_configuration_unless_told(
+def test_home_is_the_users_configuration_by_default(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chosen_home() == home

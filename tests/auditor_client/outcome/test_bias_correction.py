@@ -52,7 +52,9 @@ def test_notifications_go_to_those_who_were_under_scored() -> None:
 
 
 def _by_q(bias: float) -> tuple[tuple[int, int], float]:
-    """Of each group, how many are among as many of each query with the largest q; and the gain."""
+    """Count per group the rows with the largest q of each query, as many as before; and the
+    gain.
+    """
     table = _log(bias).to_pandas()
     sent = table.score >= THRESHOLD
     table["place"] = table.groupby("query").q.rank(ascending=False)

@@ -40,7 +40,7 @@ def test_marginal_outcomes_show_different_standards() -> None:
 
 
 def test_equalised_odds_calls_a_fair_score_unfair() -> None:
-    # §5.4.1.1: s = q, and whoever has q >= .6 is invited
+    # §5.4.1.1: s = q, and everybody with q >= .6 is invited
     people = {"O": {0.2: 3, 0.4: 2, 0.6: 1, 0.8: 2}, "X": {0.2: 1, 0.4: 2, 0.6: 3, 0.8: 2}}
     table = toy(people)
     invited = pa.array([float(q >= 0.6) for q in table["q"].to_pylist()])

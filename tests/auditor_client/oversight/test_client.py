@@ -1,4 +1,4 @@
-"""What a regulator is shown: quarters, tables and reports, from what a service says."""
+"""A regulator's view: quarters, tables and reports, from a service's answers."""
 
 import re
 from collections.abc import Iterator

@@ -51,7 +51,7 @@ PLATFORMS = {
 def broken(
     shares: list[list[float]], people: tuple[int, int], estimator: Estimator, runs: int
 ) -> int:
-    """How many of so many audits have |EFG - FG| > alpha."""
+    """Count the simulated audits with |EFG - FG| > alpha."""
     generator = np.random.default_rng(7)
     measured = []
     for row, n in zip(shares, people, strict=True):

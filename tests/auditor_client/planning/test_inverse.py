@@ -74,7 +74,7 @@ def test_gaussian_batches_are_read_with_their_own_noise() -> None:
     )
 
 
-def test_too_few_people_are_told_so() -> None:
+def test_too_few_people_get_a_warning() -> None:
     with pytest.raises(ValueError, match=r"\bepsilon\b.*\b20\b.*\b1\d\d\b"):
         epsilon_needed(20, 0.2, bins=5)
     with pytest.raises(ValueError, match=r"^3\b"):

@@ -107,7 +107,7 @@ def test_a_penalty_of_zero_has_a_standard_error_and_an_interval() -> None:
 def coverage(
     x: list[float], w: list[float], noise: Noise, runs: int, seed: int, rows: int = 1
 ) -> float:
-    """How often the truth is inside, for counts of rare events with noise."""
+    """Return the coverage of the truth, for counts of rare events with noise."""
     rng = np.random.default_rng(seed)
     u = np.asarray(x) / np.asarray(w)
     truth = u.std() / u.mean()

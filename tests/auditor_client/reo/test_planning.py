@@ -14,7 +14,7 @@ Q, P = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
 
 
 def kept(q: dict[str, float], p: dict[str, float], rows: reo.TrafficRows, error: float) -> float:
-    """How often the estimate is within the error."""
+    """Return the rate of estimates within the error."""
     rng = np.random.default_rng(1)
     x, w = (
         rng.multinomial(n, [*shares.values(), 1 - sum(shares.values())], 20_000)[:, :-1] / n
@@ -34,7 +34,7 @@ def kept(q: dict[str, float], p: dict[str, float], rows: reo.TrafficRows, error:
         ({"a": 0.1, "b": 0.2, "c": 0.2}, {"a": 0.05, "b": 0.1, "c": 0.1}),  # fair
     ],
 )
-def test_so_many_rows_keep_the_promise(q: dict[str, float], p: dict[str, float]) -> None:
+def test_the_planned_rows_keep_the_guarantee(q: dict[str, float], p: dict[str, float]) -> None:
     rows = reo.rows_needed(q, p, 0.05)
     # 20,000 runs at 95 %: off by .008 once in a million, and the law is only nearly normal.
     assert 0.942 < kept(q, p, rows, 0.05) < 0.97
@@ -54,7 +54,7 @@ def test_the_theorems_as_printed() -> None:
 
 
 def kept_utility(rows: reo.TrafficRows, error: float, scale: float = 0.0) -> float:
-    """How often the estimate of the utility that varies most is within the error."""
+    """Return the rate of estimates within the error, for the utility that varies most."""
     rng = np.random.default_rng(2)
     x = rng.binomial(rows.recommended, Q["a"], 20_000) + rng.laplace(0, scale, 20_000)
     w = rng.binomial(rows.random, P["a"], 20_000) + rng.laplace(0, scale, 20_000)
@@ -62,7 +62,7 @@ def kept_utility(rows: reo.TrafficRows, error: float, scale: float = 0.0) -> flo
     return float(np.mean(np.abs(found - Q["a"] / P["a"]) <= error))
 
 
-def test_utilities_are_told_that_exactly() -> None:
+def test_utilities_have_the_planned_accuracy() -> None:
     # U = (10, 5), n = ⌈4/.25 ln 20⌉ = 48   [Theorem E.2 by hand]
     printed = reo.utility_rows(Q, P, 0.5, method="theorem-e2")
     assert printed == reo.TrafficRows(48 * 100 * 9, 48 * 100 * 99)

@@ -72,9 +72,7 @@ def test_retry_after_is_honoured(service: ScriptedService, public: Transport) ->
     assert time.monotonic() - before >= 1
 
 
-def test_an_endless_retry_after_is_told_at_once(
-    service: ScriptedService, public: Transport
-) -> None:
+def test_an_endless_retry_after_raises_at_once(service: ScriptedService, public: Transport) -> None:
     service.on("GET", "/x", refuse("rate-limited", headers={"retry-after": "86400"}))
     with pytest.raises(RateLimitedError):
         public.get("/x", Budget)

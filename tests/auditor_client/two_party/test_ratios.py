@@ -11,7 +11,7 @@ from privacy.metric_values import FalsePositives, Layout, Outcomes
 from tests.auditor_client.two_party.plain import soft, sums_of
 from tests.refusals import refuses
 
-# 95 % limits may fail in 5 %; over so many repetitions more failures than this have a chance
+# 95 % limits may fail in 5 %; over these repetitions more failures than this have a chance
 # below 1e-6 if they hold with 95 %.
 REPETITIONS, MOST_MISSES = 250, 32
 
@@ -68,7 +68,9 @@ def test_limits_hold_with_soft_groups_and_noise(rate: float, base: float) -> Non
 
 
 def _expected(truth: np.ndarray) -> np.ndarray:
-    """What weighted averages estimate: A μ, with the moments of Dirichlet(.3, .3, .3)."""
+    """Return the expectation of weighted averages, A μ, with the moments of Dirichlet(.3, .3,
+    .3).
+    """
     total, alpha = 0.9, 0.3
     square = alpha * (alpha + 1) / (total * (total + 1))
     product = alpha**2 / (total * (total + 1))

@@ -109,7 +109,7 @@ def test_a_broken_file_is_told(tmp_path: Path) -> None:
     assert done.exit_code == 1
 
 
-def test_the_application_is_of_whoever_signs(file: Path) -> None:
+def test_the_application_belongs_to_its_signer(file: Path) -> None:
     other = OKPKey.generate_key("Ed25519")
     with refuses(InputError, "another-principal"):
         Applicant.apply("http://127.0.0.1:9", other, read_application(file, KEY))

@@ -1,4 +1,4 @@
-"""What the contract promises each caller, and the few exceptions from the declared scope."""
+"""The expected answer to each caller, and the few exceptions from the declared scope."""
 
 from tests.contract.authorisation.callers import Caller
 from tests.contract.authorisation.operations import Operation

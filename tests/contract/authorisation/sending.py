@@ -49,7 +49,7 @@ ACTIONS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a caller can see of a response."""
+    """The part of a response that a caller can see."""
 
     status: int
     code: str

@@ -1,4 +1,4 @@
-"""What the simulated platform's people get from what others are recommended."""
+"""Rewards of the simulated platform's people from others' recommendations."""
 
 import numpy as np
 

@@ -23,7 +23,7 @@ def test_everything_held_is_found_and_nothing_else(held: int) -> None:
     assert found.tolist() == np.where(order < held, NOWHERE, order - held).tolist()
 
 
-def test_digests_that_differ_late_are_told_apart() -> None:
+def test_digests_that_differ_late_are_distinguished() -> None:
     alike = [bytes(31) + bytes([last]) for last in range(200)]
     index = DigestIndex(digests(*alike))
     assert index.find(digests(*alike[::-1])).tolist() == list(range(200))[::-1]

@@ -12,7 +12,7 @@ KINDS = ("username", "email", "phone")
 
 
 def _called(platform: SimulatedPlatform, kind: str, persons: NDArray[np.int64]) -> pa.Array:
-    """What a researcher would upload for these people."""
+    """Return a researcher's upload for these people."""
     world = platform.world
     if kind == "username":
         return identifiers.usernames(world.seed, persons, world.surnames[persons % world.people])
@@ -54,7 +54,7 @@ def test_one_person_is_matched_by_email_and_by_username(fair: SimulatedPlatform)
     assert np.array_equal(by_email, both)
 
 
-def test_an_identifier_resolves_alike_whoever_else_is_asked_for(fair: SimulatedPlatform) -> None:
+def test_an_identifier_resolves_independently_of_others(fair: SimulatedPlatform) -> None:
     asked = _called(fair, "email", np.arange(1_000))
     together = fair.match("email_sha256", asked)
     repeated = fair.match("email_sha256", pa.concat_arrays([asked.slice(500), asked]))

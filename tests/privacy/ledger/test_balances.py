@@ -1,4 +1,4 @@
-"""The books against a slow and obvious model, on random mandates, charges, refunds and times."""
+"""Balances compared with a slow model, on random mandates, charges, refunds and times."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -89,17 +89,17 @@ STEPS = st.tuples(
     st.integers(1, 3),
     st.integers(0, 40),
 )
-def test_the_books_agree_with_the_model(
+def test_balances_agree_with_the_model(
     granted: list[dict[str, Any]],
     steps: list[tuple[str, int, str, int]],
     platform_rho: str,
     days: int,
     honest: int,
 ) -> None:
-    """For so many steps the platform refuses what overspends; then it writes it down."""
+    """For some steps the platform refuses overspending; then it records it."""
     world = World.of(granted, platform_rho, days)
     for number, (action, which, amount, hours) in enumerate(steps):
-        # The entry adds a second: it is exactly so many hours later, to hit the edges.
+        # The entry adds a second: so the time is exactly this number of hours later, on the edge.
         world.ledger.at += timedelta(hours=hours, seconds=-1 if hours else 0)
         if action != "charge":
             world.end(which, action)

@@ -1,4 +1,4 @@
-"""What people may lose is in the books too: charged, limited, refunded, and played again."""
+"""Exploration loss in the ledger: charged, limited, refunded, and replayed."""
 
 import json
 from typing import Any
@@ -89,7 +89,7 @@ def test_the_limit_may_be_changed(ledger: Ledger, ada: Maker, mandate: str) -> N
     last_is_wrong(ledger, "exploration-overspent")
 
 
-def test_a_refund_gives_back_what_was_not_borne(ledger: Ledger, ada: Maker, mandate: str) -> None:
+def test_a_refund_exceeds_the_debit(ledger: Ledger, ada: Maker, mandate: str) -> None:
     first = charge(ledger, ada, mandate)
     charge(ledger, ada, mandate)
     ledger.refund(first, exploration_loss="40")

@@ -108,7 +108,7 @@ def test_a_head_that_nothing_leads_to_is_asked_for(scene: Scene) -> None:
         verify(first, lines, trust(), seen=[seen])
 
 
-def test_a_fork_is_found_by_whoever_saw_the_other_branch(scene: Scene) -> None:
+def test_a_fork_is_found_by_a_holder_of_the_other_branch(scene: Scene) -> None:
     """The other branch differs in entries that the auditor does not see."""
     other = Ledger(list(scene.ledger.lines), [], scene.ledger.key, scene.ledger.at, 500)
     other.auditor()

@@ -1,4 +1,4 @@
-"""The books played again: every charge nobody asked for, or that nothing pays for, is named."""
+"""Replay of the ledger names every charge without a request or without a paying mandate."""
 
 import json
 from datetime import timedelta
@@ -276,7 +276,7 @@ def test_what_is_filed_under_another_auditor(ledger: Ledger, ada: Maker) -> None
 def test_a_refund_goes_back_to_the_time_it_was_taken_at(
     ledger: Ledger, ada: Maker, kind: str, refund_late: bool
 ) -> None:
-    """What is given back of another day buys nothing today."""
+    """A refund of another day's charge pays for nothing today."""
     mandate = ledger.mandate(lab(ada), **RENEWING, renewal={"kind": kind, "days": 1})
     ledger.charge(ada, mandate)
     charged = len(ledger.lines) - 1

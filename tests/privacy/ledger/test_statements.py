@@ -1,4 +1,4 @@
-"""What a signature says of itself is read one way only."""
+"""A signature's header has exactly one accepted reading."""
 
 import pytest
 

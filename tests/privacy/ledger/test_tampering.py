@@ -165,14 +165,14 @@ def test_deleting_a_mandate_leaves_its_charges_bare(world: World) -> None:
     assert "no mandate" in found.reason
 
 
-def test_deleting_quietly_is_found_by_whoever_saw_the_head(world: World) -> None:
+def test_a_silent_deletion_is_found_by_a_holder_of_the_checkpoint(world: World) -> None:
     seen = world.ledger.notes[-1]
     shorter = renumbered(line for n, line in enumerate(world.ledger.lines) if n != 8)
     verify(*relied(shorter), trust())
     assert "entries are missing" in wrong(*relied(shorter), seen=[seen]).reason
 
 
-def test_a_fork_is_found_by_whoever_saw_the_other_branch(world: World) -> None:
+def test_a_fork_is_found_by_a_holder_of_the_other_branch(world: World) -> None:
     shared = list(world.ledger.lines)
     world.ledger.audit(world.ada, world.mandate)
     one = world.ledger.verified().note
@@ -185,7 +185,7 @@ def test_a_fork_is_found_by_whoever_saw_the_other_branch(world: World) -> None:
     assert found.value.number is None
 
 
-def test_an_old_head_is_found_by_whoever_saw_a_newer_one(world: World) -> None:
+def test_an_old_checkpoint_is_found_by_a_holder_of_a_newer_one(world: World) -> None:
     old = world.ledger.export()
     world.ledger.audit(world.ada, world.mandate)
     new = world.ledger.sign()
@@ -310,7 +310,7 @@ def test_the_platform_cannot_put_its_own_key_under_a_registration(world: World) 
     assert wrong(*relied(lines)).number == number
 
 
-def test_whoever_was_removed_charges_no_more(world: World) -> None:
+def test_a_removed_person_charges_no_more(world: World) -> None:
     body = {"researcher_id": world.ada.id, "reason": {"commitment": "sha256:" + "0" * 64}}
     world.ledger.stated(REGULATOR, "researcher-removal", body, {}, world.lab)
     world.ledger.verified()
@@ -319,7 +319,7 @@ def test_whoever_was_removed_charges_no_more(world: World) -> None:
 
 
 def test_a_new_key_that_nobody_proves_to_hold_is_refused(world: World) -> None:
-    """Whoever made off with the old key, or the platform, cannot name a key of somebody else."""
+    """Neither a thief of the old key nor the platform can name another person's key."""
     new, other = ed25519("ada, later"), ed25519("somebody else")
     at, jwk = world.ledger.at.timestamp(), public(new)
     proved = key_possession.of_key_change(ORIGIN, world.ada.id, jwk)

@@ -1,4 +1,4 @@
-"""Two-party runs in the books: answered once, delivered as answered, opened where they must be."""
+"""Two-party runs in the ledger: answered once, delivered as answered, opened where required."""
 
 from fractions import Fraction
 

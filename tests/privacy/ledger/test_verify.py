@@ -1,4 +1,4 @@
-"""An honest ledger verifies, whoever signs with what; what is no ledger is refused in words."""
+"""An honest ledger verifies for all signers and keys; other files are refused with a reason."""
 
 import gc
 import json
@@ -55,7 +55,7 @@ def test_lines_may_have_their_ends() -> None:
     assert verify(first + b"\n", [line + b"\n" for line in lines], trust()).size == len(lines)
 
 
-def test_the_books_are_let_go_without_a_collection() -> None:
+def test_the_ledger_lock_is_released_without_a_collection() -> None:
     """Charges of a rolling limit wait in their mandate: if they held it too, nothing would go."""
     ledger = Ledger.begun()
     lab = ledger.auditor()

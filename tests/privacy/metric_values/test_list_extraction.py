@@ -1,4 +1,4 @@
-"""What one person moves in metrics of lists: neighbours of many logs, and the worst there is."""
+"""The sensitivity of metrics of lists: neighbours of many logs, and the worst case."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -87,7 +87,7 @@ METRICS: list[OfLists] = [
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
-def test_whoever_comes_goes_or_changes_moves_no_more_than_declared(metric: OfLists) -> None:
+def test_adding_removing_or_changing_a_person_moves_no_more_than_declared(metric: OfLists) -> None:
     layout = metric.layout
     viewers, reach = metric.caps.viewer is not None, layout.total + layout.moved
     worst = 0
@@ -131,7 +131,7 @@ def places(
 
 
 def moved(metric: OfLists, rows: list[tuple[int, int, int, int, float, float]]) -> int:
-    """How far the values move if person 0 leaves."""
+    """Return the change of the values if person 0 leaves."""
     one, other = (metric.values(places(rows, who), 20, seed=3) for who in (None, 0))
     return int(np.abs(one - other).sum())
 

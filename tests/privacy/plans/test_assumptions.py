@@ -35,7 +35,7 @@ def test_weights_are_assumed_where_they_are_hidden_and_displacement_where_size_i
 
 
 @pytest.mark.parametrize("asked", REQUESTS, ids=lambda asked: asked["kind"])
-def test_whoever_says_in_its_rules_that_others_are_not_protected_assumes_it(
+def test_kinds_whose_rules_do_not_protect_others_state_the_assumption(
     asked: dict[str, Any],
 ) -> None:
     """DESIGN: a release that does not cover some of the people it depends on lists it."""

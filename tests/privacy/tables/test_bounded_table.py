@@ -71,7 +71,7 @@ def test_noise_goes_onto_a_copy() -> None:
     assert table.cells.sum() == 1
 
 
-def test_in_a_sample_of_exact_size_whoever_comes_displaces_another() -> None:
+def test_in_a_sample_of_exact_size_a_new_person_displaces_another() -> None:
     loose, fixed = Bounds.counts((2, 5), 1), Bounds.counts((2, 5), 1, fixed_slots=True)
     assert (loose.added.l1, loose.changed.l1) == (1, 2)
     assert (fixed.added.l1, fixed.changed.l1) == (2, 4)
@@ -179,7 +179,7 @@ def test_rows_may_fall_on_one_another_and_groups_may_not(
 def test_counts_of_rows_stay_within_the_bounds_of_rows(
     m: int, cells: list[list[int]], slots: bool
 ) -> None:
-    """In a sample, whoever goes lets another in; who changes goes from one group to another."""
+    """In a sample, a removed person makes room for another; a changed person changes groups."""
 
     def table(group: int, who: int) -> Cells:
         found = np.zeros((2, 4), np.int64)

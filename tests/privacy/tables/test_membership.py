@@ -1,4 +1,4 @@
-"""Who counts where, against a slow and obvious model of the rule (R4)."""
+"""Membership compared with a slow model of the rule (R4)."""
 
 import numpy as np
 import pytest

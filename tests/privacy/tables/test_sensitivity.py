@@ -50,13 +50,13 @@ Person = tuple[int | None, ...]
 
 
 def persons(groups: int, choices: int, most: int) -> list[Person]:
-    """Everybody who can be: in each group nothing, or one of so many contributions."""
+    """Return all possible people: in each group nothing, or one of the contributions."""
     everyone = product([None, *range(choices)], repeat=groups)
     return [each for each in everyone if sum(part is not None for part in each) <= most]
 
 
 def table(world: Iterable[Person | None], adds: list[Vector], slots: int | None) -> Vector:
-    """The table by group; with `slots`, only so many people of a group count, the first ones."""
+    """Return the table by group; with `slots`, only the first `slots` people of a group count."""
     people = [person for person in world if person is not None]
     groups = len(people[0]) if people else 0
     rows = []
@@ -104,7 +104,7 @@ def test_counts(most: int, fixed: bool) -> None:
 
 
 def row_sums(rows: list[Vector], most: int) -> list[Vector]:
-    """What at most so many rows add up to, in one group."""
+    """Return the possible sums of at most this number of rows in one group."""
     return [
         np.sum(chosen, axis=0)
         for count in range(1, most + 1)

@@ -59,7 +59,7 @@ def test_padding_is_never_the_same_token_twice() -> None:
 
 
 def test_who_has_a_place_follows_from_the_lot_and_each_ones_own_number() -> None:
-    """Whoever comes puts at most one other out; another lot draws others."""
+    """A new person displaces at most one other; another seed draws other people."""
     lot = os.urandom(32)
     few, more = of_people(PEOPLE, lot), of_people(PEOPLE + 1, lot)
     before, after = (set(pairs(each.shuffled(20))) for each in (few, more))

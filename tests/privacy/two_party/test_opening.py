@@ -1,4 +1,4 @@
-"""What binds the auditor: a huge weight tells a person's value, and opening names it."""
+"""Openings bind the auditor: a huge weight reveals a person's value, and an opening finds it."""
 
 import os
 from typing import Any

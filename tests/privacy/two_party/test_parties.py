@@ -137,7 +137,7 @@ def test_many_cells_come_in_parts() -> None:
 
 
 def test_the_waist_puts_its_noise_on_encrypted_sums() -> None:
-    """What goes out is priced and charged as any table; the party draws no noise itself."""
+    """The release is priced and charged like any table; the party draws no noise itself."""
     world = uploaded()
     plan = {"sums": DiscreteLaplace(world.terms.bounds, Fraction(1))}
     platform = PlatformParty(
@@ -182,7 +182,7 @@ def test_a_member_and_a_stranger_look_the_same(candidates: int | None) -> None:
 
 
 def test_points_of_two_runs_do_not_compare_and_hide_strangers() -> None:
-    """Of a row the platform sees a point that is fresh in each run."""
+    """The platform sees a fresh point for a row in each run."""
     bodies = []
     for _ in range(2):
         world = intersected()

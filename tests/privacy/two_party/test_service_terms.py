@@ -28,7 +28,7 @@ def terms_of(
 
 @pytest.mark.parametrize("layout", [PLAIN, MOVING])
 def test_a_hidden_audience_reaches_twice_as_far_as_an_upload(layout: Layout) -> None:
-    """Whoever comes may put somebody else out of the platform's side of public size."""
+    """A new person may displace another in the platform's side of public size."""
     uploaded, hidden = terms_of(layout), terms_of(layout, candidates=500)
     assert hidden.candidates == 500
     assert hidden.bounds.added.l1 == 2 * uploaded.bounds.added.l1

@@ -104,7 +104,9 @@ def phases(key: SecretKey, half: Words, label: bytes, count: int) -> list[int]:
 
 
 def noise_read(key: SecretKey, made: EncryptedTable) -> int:
-    """What the holder of the key reads beside the sum, before it is switched down."""
+    """Return the noise that the key's holder reads in addition to the sum, before modulus
+    switching.
+    """
     half, uniform = made.sums[0].flooded(0, 0)
     return key.read(np.concatenate([half[:, :1], uniform], axis=1))[1]
 
@@ -155,7 +157,7 @@ def solved(made: EncryptedTable) -> list[int]:
 def test_without_hiding_the_uniform_half_tells_every_value(
     key: SecretKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The unhidden twin is caught: whoever knows u divides c₁, and reads the values off it."""
+    """The vulnerable twin is caught: anybody who knows u divides c₁ and reads the values."""
     terms = small(5, groups=1, cells=1, values=Entries(0, 50, 50))
     values = np.array([[7], [0], [50], [1], [9]])
     made = table(key, terms, np.ones((5, 1), np.int64), values)

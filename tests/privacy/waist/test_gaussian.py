@@ -18,7 +18,7 @@ REACH = Bounds((3,), Reach(50, 36, 4), Reach(100, 144, 8))
 
 
 def rho_of(scale: float, distance: float) -> Fraction:
-    """What OpenDP itself says that noise of this scale costs."""
+    """Return OpenDP's own price of noise at this scale."""
     space = vector_domain(atom_domain(T="i64")), l2_distance(T="f64")
     mechanism: Any = make_gaussian(*space, scale=scale)
     return Fraction(mechanism.map(distance))

@@ -19,7 +19,7 @@ REACH = Bounds((4,), Reach(20, 100, 5), Reach(60, 900, 15))
 
 
 def epsilon_of(scale: float, distance: int) -> Fraction:
-    """What OpenDP itself says that a choice at this scale costs."""
+    """Return OpenDP's own price of a selection at this scale."""
     space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64")
     mechanism: Any = make_noisy_max(*space, max_divergence(), scale=scale)
     return Fraction(mechanism.map(distance))

@@ -13,7 +13,7 @@ from tests.exploring import Notebook, Recommendations
 
 
 class Tastes(Recommendations):
-    """What people get from anybody's recommendations, as policies."""
+    """Policies with people's rewards from anybody's recommendations."""
 
     def __init__(self, world: PeopleWorld) -> None:
         super().__init__(np.empty((0, 0)))

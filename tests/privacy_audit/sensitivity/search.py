@@ -30,7 +30,7 @@ _ROUNDED = 1e-9
 
 @dataclass(frozen=True)
 class Result:
-    """What was claimed for one option, and the largest change that was found.
+    """The claimed bound for one option, and the largest change found.
 
     `enumerated` is the share of the price that the enumerated worlds alone attain.
     """

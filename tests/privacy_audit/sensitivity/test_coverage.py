@@ -46,7 +46,7 @@ def test_every_search_must_attain_something(long: bool) -> None:
 
 
 def test_small_worlds_of_one_row_are_all_tried() -> None:
-    """What is sampled is listed: a search of one kind cannot become a sample in silence."""
+    """A list names the sampled kinds, so no full search silently becomes a sample."""
     sampled = {
         f"{option.kind}: {option.name}"
         for option in options(long=False)

@@ -13,7 +13,7 @@ from tests.privacy_audit.states.search import Found, search
 
 @dataclass(frozen=True)
 class Scene:
-    """Where a search begins, the operations that follow at either size, and how fine they are."""
+    """The start of a search, its operations at either size, and their granularity."""
 
     beginning: tuple[str, ...]
     depth: int

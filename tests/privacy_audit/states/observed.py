@@ -13,7 +13,7 @@ class FaultError(Exception):
 
 @dataclass
 class Observed:
-    """What was seen while an operation went on."""
+    """The observations during an operation."""
 
     # The audits whose people it may debit, read or refund.
     audits: set[str] = field(default_factory=set)

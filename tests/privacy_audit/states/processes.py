@@ -16,7 +16,7 @@ from privacy.two_party import AuditorParty, PlatformParty
 from privacy.two_party.messages import MessageKind, Transcript
 from privacy.two_party.private_set_intersection import Blinding, DistinctPoints
 
-# Objects that change while a run goes on. Everything else in a run is the same for good.
+# Objects that change while a run goes on. Everything else in a run never changes.
 _CHANGING = (
     AuditorParty,
     PlatformParty,

@@ -1,6 +1,6 @@
-"""A whole ledger and a receipt, good and bad, for whoever writes a verifier of their own.
+"""A whole ledger and a receipt, good and bad, for authors of other verifiers.
 
-README.md says how to read them; `python -m tests.vectors.ledger` makes them anew.
+README.md explains them; `python -m tests.vectors.ledger` makes them again.
 """
 
 import json
@@ -17,7 +17,7 @@ GOOD = ("export.jsonl", "partial.jsonl", "receipt.json")
 KEYS = "keys.json"
 TWINS = "twins.json"
 
-# At this line, remove so many and put these in.
+# At this line, remove this number of lines and insert these.
 Step = tuple[int, int, list[str]]
 
 
@@ -61,7 +61,7 @@ class Twin:
 
 
 def steps(good: Sequence[str], bad: Sequence[str]) -> list[Step]:
-    """What turns one into the other, in the order of the good lines."""
+    """Return the edits that turn one into the other, in the order of the good lines."""
     changes = SequenceMatcher(None, good, bad, autojunk=False).get_opcodes()
     return [
         (start, stop - start, list(bad[begin:end]))

@@ -70,7 +70,7 @@ RECEIPTS = named(ed25519("receipt"))
 
 
 def trusted() -> Trust:
-    """What the verifier trusts: the first ledger key, and not the second, which it hands on to."""
+    """Return the trusted keys: the first ledger key, but not the second, to which it rotates."""
     return replace(trust(), receipts=(public(RECEIPTS),))
 
 
@@ -355,7 +355,7 @@ def deliver_drawn(ledger: Ledger, lab: str, *, opened: bool, **draw: Any) -> Non
 
 
 def application(keys: list[OKPKey], ledger: Ledger, **changes: Any) -> dict[str, Any]:
-    """What the first of them states; the others prove that they hold their keys."""
+    """Return the first person's statement; the others prove that they hold their keys."""
     people = [
         {"name": why(name), "contact": None, "affiliation": None, "jwk": public(key), "proof": None}
         for name, key in zip(("Grace", "Emmy"), keys, strict=True)

@@ -1,4 +1,4 @@
-"""Work done batcher its giver: all that came meanwhile at once, and no more than so much waits."""
+"""Background batches: one batch takes all waiting work, and the queue is bounded."""
 
 import threading
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def test_the_giver_waits_when_too_much_does() -> None:
     assert held.lots == [[1], [2], [3]]
 
 
-def test_what_fails_is_told_and_keeps_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_reported_and_stores_nothing(caplog: pytest.LogCaptureFixture) -> None:
     held = Held()
     held.let(2)
     with BackgroundBatcher(held, 8, "test") as batcher:

@@ -66,7 +66,7 @@ def asked(
     return answers
 
 
-def test_who_waits_is_served_in_one_lot_each_with_their_own_answer() -> None:
+def test_waiting_requests_run_in_one_batch_each_with_its_own_answer() -> None:
     lock = Lock()
     assert [each.result() for each in asked(lock, range(1, 8))] == [-1, -2, -3, -4, -5, -6, -7]
     assert lock.lots == [[1, 2, 3, 4, 5, 6, 7]]

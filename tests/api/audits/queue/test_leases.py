@@ -1,4 +1,4 @@
-"""What a claim takes, and how little it looks at, however much has ended since the last vacuum."""
+"""The audits that a claim takes, and the few blocks that it reads before a vacuum."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ _COPIES = text("""
 
 
 def blocks_of_a_claim(store: Store) -> int:
-    """How many blocks PostgreSQL looks at to claim one audit, which nobody keeps."""
+    """Return the number of blocks that PostgreSQL reads to claim one audit."""
     asked = {"token": "t", "until": now(), "now": now(), "share": 4}
     asked |= {"latest": now() + fair_queue.LONGEST_LEASE, "heard": now() - SILENCE}
     claim = fair_queue._TAKE.compile(dialect=store.engine.dialect)
@@ -56,7 +56,7 @@ def test_a_claim_does_not_look_at_what_has_ended(host: Hosted) -> None:
         with store.engine.begin() as connection:
             those = "UPDATE audits SET state = :state WHERE state <> 'released'"
             connection.execute(text(those), {"state": state})
-    # It is stepped over once, by whoever comes first.
+    # The first claim skips it once.
     host.audit(request)
     host.submit(request)
     assert blocks_of_a_claim(store) < ENDED / 30

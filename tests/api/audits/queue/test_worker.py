@@ -1,4 +1,4 @@
-"""What a worker does with an audit that will not finish."""
+"""The worker's handling of an audit that does not finish."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How far one person moves an envy audit in lots: one lot, and two in a sample of exact size."""
+"""The sensitivity of an envy audit in lots: one lot, and two in a sample of exact size."""
 
 from dataclasses import replace
 from typing import Any

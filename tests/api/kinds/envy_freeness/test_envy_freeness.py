@@ -160,7 +160,7 @@ def test_a_course_of_an_earlier_version_goes_on() -> None:
 
 
 class LeavingNow(Notebook):
-    """Somebody withdraws after a batch was planned, the first unless told."""
+    """A platform on which a person (default: the first) withdraws after a batch was planned."""
 
     def __init__(self, policies: Recommendations, persons: Any, batch: int = 1) -> None:
         super().__init__()

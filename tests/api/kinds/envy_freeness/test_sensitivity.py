@@ -1,4 +1,4 @@
-"""How far one person moves a certificate's tables: never past what is priced, and as far as that.
+"""The sensitivity of a certificate's tables: one person reaches the priced bound, never more.
 
 Worlds are without noise, and the secret that draws the lots is the same on both sides: what differs
 is one person. `docs/explanation/envy.md` has the proof that these tests attain.
@@ -65,7 +65,7 @@ def lots_of(person: int, lots: DrawnLots) -> set[int]:
 
 
 def crowd(each: int) -> Any:
-    """So many people that lots are hardly larger than they must be."""
+    """Return just enough people, so lots are hardly larger than necessary."""
     return EVERYBODY[: PEOPLE // each]
 
 

@@ -197,7 +197,7 @@ def _jumping() -> Callable[[], Any]:
 
 
 def _head_of_a_longer_ledger(subject: DoctorSubject) -> DoctorSubject:
-    """What a witness has seen, after which the database was put back."""
+    """Return a checkpoint that a witness saw before the database was restored from a backup."""
     before = subject.file.parent / "before.sqlite"
     _copied(subject, before)
     register_first(subject.store, "operator", _public_key())

@@ -1,4 +1,4 @@
-"""How much memory a process may have, by the files that Linux tells it in."""
+"""The memory limit of a process, read from the files of Linux."""
 
 from pathlib import Path
 

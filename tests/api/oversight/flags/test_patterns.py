@@ -1,4 +1,4 @@
-"""What raises a flag and what does not, one rule at a time."""
+"""Patterns that raise a flag and patterns that do not, one rule at a time."""
 
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction

@@ -135,7 +135,7 @@ def test_a_directory_that_fails_over_http_is_told_by_the_command_and_the_doctor(
 
 
 def test_a_large_directory_is_not_fetched_whole(good: Platform) -> None:
-    """What is listed does not fit into an answer, and the first of it is enough."""
+    """The directory does not fit into one answer, and its first part is enough."""
     persons, names = there(good.directory).held("username")
     many = 200_000
     listed = (

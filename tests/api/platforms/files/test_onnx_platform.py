@@ -59,7 +59,7 @@ def test_strangers_have_no_score(loaded: OnnxPlatform) -> None:
     assert list(np.isnan(found)) == [False, True, False]
 
 
-def test_content_that_cannot_be_read_fails_whoever_is_asked_about(loaded: OnnxPlatform) -> None:
+def test_unreadable_content_fails_for_everybody(loaded: OnnxPlatform) -> None:
     for persons in (SOME[:0], SOME[:3]):
         with pytest.raises(ValueError, match="hour"):
             there(loaded.scores).score(SOFTWARE_JOB, persons, {"hour": 25.0, "device": "phone"})

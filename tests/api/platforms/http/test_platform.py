@@ -218,7 +218,7 @@ class Slow(Watched):
         return super().score(content, persons, context)
 
 
-def test_whoever_takes_too_long_is_cut(platform: Platform) -> None:
+def test_people_whose_scores_take_too_long_are_dropped(platform: Platform) -> None:
     """Two people, so that few calls are waited for, each as long as a busy machine may need."""
     slow = Slow(there(platform.scores))
     limits = {"call_seconds": 1.0, "person_seconds": 0.0}
@@ -267,7 +267,7 @@ def test_an_answer_without_end_is_not_read_for_ever(platform: Platform) -> None:
 
 
 class Talkative:
-    """Logs with so many rows of everybody, in batches of a hundred; of one person without end."""
+    """Logs with several rows of each person, in batches of a hundred; one person's never end."""
 
     def __init__(self, rows: int, endless: int | None = None) -> None:
         self.rows, self.endless, self.batches = rows, endless, 0
@@ -395,7 +395,7 @@ def test_listed_hashes_are_of_32_bytes(platform: Platform, binary: pa.DataType) 
     assert identifiers.equals(pa.array([b"a" * 32, b"c" * 32], pa.binary(32)))
 
 
-def test_whoever_is_listed_without_a_name_or_a_number_is_not(platform: Platform) -> None:
+def test_people_listed_without_a_name_or_a_number_are_dropped(platform: Platform) -> None:
     listing = Listing(pa.array([4, 5, None, -1]), pa.array(["ada", None, "grace", "mary"]))
     with over_http(replace(platform, directory=listing)) as far:
         persons, identifiers = there(far.directory).held("username")
@@ -447,7 +447,7 @@ def test_a_short_outage_is_waited_for(platform: Platform) -> None:
 
 @dataclass
 class Replaced(Watched):
-    """Whose model is another one after some calls."""
+    """A platform whose model changes after some calls."""
 
     calls: int = 0
     digests: tuple[str, ...] = ("a", "b")
@@ -492,7 +492,7 @@ def test_scores_of_the_new_model_are_told_apart_by_the_digest_afterwards(
 
 
 @pytest.mark.parametrize("label", ["", "v17", "sha256:" + "0" * 63, "sha256:" + "0" * 64])
-def test_whoever_is_answered_about_by_another_model_is_cut(platform: Platform, label: str) -> None:
+def test_people_scored_by_another_model_are_dropped(platform: Platform, label: str) -> None:
     odd = Mislabelled(there(platform.scores), label=label, victim=VICTIM)
     with over_http(replace(platform, scores=odd), rest_seconds=60) as far:
         digest = there(far.scores).model_digest

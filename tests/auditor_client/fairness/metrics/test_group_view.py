@@ -1,4 +1,4 @@
-"""What the measures take from a release: events, sums, and the moments of their noise."""
+"""The inputs of measures from a release: events, sums, and the moments of their noise."""
 
 import math
 

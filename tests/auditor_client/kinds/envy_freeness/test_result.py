@@ -59,7 +59,7 @@ def auditor(service: ScriptedService, platform: Platform) -> Iterator[Auditor]:
 
 
 def uploaded(service: ScriptedService, members: int, source: str = "upload") -> None:
-    """The audience is asked for: it has so many people, in two groups."""
+    """Serve the audience, with this number of people in two groups."""
     fields = {"id": AUDIENCE_ID, "state": "sealed", "source": source, "groups_per_person": 1}
     groups = [{"label": label, "members": members // 2, "parts": []} for label in NAMES]
     found = {**fields, "groups": groups, "created_at": "2026-05-04T12:00:00Z"}

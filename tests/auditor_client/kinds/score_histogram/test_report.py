@@ -139,7 +139,7 @@ def test_metrics_drivers_and_assumptions_are_in_words(tmp_path: Path) -> None:
         assert part in words, part
 
 
-def test_pairs_are_told_apart_where_there_are_several(tmp_path: Path) -> None:
+def test_pairs_are_named_where_there_are_several(tmp_path: Path) -> None:
     counts = {"g0": [50, 30, 0], "g1": [45, 36, 0], "g2": [20, 60, 0]}
     names = {"g0": "a", "g1": "b", "g2": NASTY}
     path = finished(counts, names).report(tmp_path / "r.html")

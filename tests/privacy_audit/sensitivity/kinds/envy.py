@@ -142,7 +142,7 @@ def _envied(people: int, envied: bool) -> Human:
 
 
 def _variants(number: int, people: int) -> Iterator[Human]:
-    """What the person likes, what others get from what they are shown, and whether they agree."""
+    """Yield the person's tastes, others' rewards from them, and consent."""
     for likes, liked in product((content, envious), (None, 0.0, 1.0)):
         own = likes(number, people).likes
         given = None if liked is None else _given(own[number], liked, number, people)

@@ -14,7 +14,7 @@ NOISES = (("Laplace", LAPLACE, 1), ("Laplace", LAPLACE, 2), ("Gaussian", GAUSSIA
 
 
 def with_rows(audience: SearchedAudience, letters: Sequence[Row], most: int) -> list[Human]:
-    """Everybody with up to so many rows of these, in any order, and some with one row too many.
+    """Return people with all lists of up to `rows` rows, and some with one row too many.
 
     Which rows of somebody are drawn depends on their order.
     """
@@ -32,7 +32,7 @@ def others_with_rows(audience: SearchedAudience, letters: Sequence[Row], most: i
 
 
 def is_sampled(most: int) -> bool:
-    """Whether others with so many rows are too many to try them all."""
+    """Return whether people with this number of rows are too many to try them all."""
     return most > 1
 
 

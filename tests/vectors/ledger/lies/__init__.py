@@ -1,4 +1,4 @@
-"""What can be done to an export and to a receipt, and must be found."""
+"""Forgeries of an export and of a receipt that a verifier must find."""
 
 from tests.vectors.ledger.lies.booked import BOOKED
 from tests.vectors.ledger.lies.files import FILES

@@ -1,4 +1,4 @@
-"""What the platform can do to the books."""
+"""Forgeries of ledger entries by the platform."""
 
 import json
 from dataclasses import replace
@@ -48,7 +48,7 @@ def a_request_is_charged_twice(honest: Honest) -> Bad:
 
 
 def a_charge_beyond_the_mandate(honest: Honest) -> Bad:
-    """What was spent counts after the limit was lowered to 1."""
+    """Spending counts after the limit was lowered to 1."""
     ledger = going_on(honest, "last charge")
     body, facts = charge_parts(
         ledger.new("charge"), ledger.new("audit"), honest.mandate, "0.2", "0"

@@ -1,4 +1,4 @@
-"""What anybody can do to a file, and what the platform can do to its heads."""
+"""Forgeries of a file by anybody, and of checkpoints by the platform."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the platform can do to the parts of a charge, and to the entry of an audience."""
+"""Forgeries, by the platform, of the parts of a charge and of the entry of an audience."""
 
 import json
 from collections.abc import Callable

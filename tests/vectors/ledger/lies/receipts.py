@@ -1,4 +1,4 @@
-"""What can be done to a receipt."""
+"""Forgeries of a receipt."""
 
 import json
 from base64 import urlsafe_b64encode

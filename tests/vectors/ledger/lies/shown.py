@@ -1,4 +1,4 @@
-"""What can be done to an auditor's own export."""
+"""Forgeries of an auditor's own export."""
 
 import json
 from collections.abc import Sequence

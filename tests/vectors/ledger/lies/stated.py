@@ -1,4 +1,4 @@
-"""What the platform can do to what people stated, and to their keys."""
+"""Forgeries, by the platform, of people's statements and keys."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How lies are told: by anybody with a file, or by the platform with its own keys.
+"""Construction of forgeries, by anybody with a file, or by the platform with its own keys.
 
 `resigned` is the platform: it hashes and signs everything anew, and others' signatures stop it.
 What is expected is written by hand, not taken from the verifier.
@@ -53,7 +53,7 @@ def going_on(honest: Honest, place: str, after: int = 1) -> Ledger:
 
 
 def last(ledger: Ledger, case: str) -> Bad:
-    """What was written last is wrong."""
+    """Forge the last entry."""
     return Bad(resigned(ledger.lines), len(ledger.lines) - 1, case)
 
 

@@ -11,7 +11,7 @@ from platform_sim.exploration.bandits import PROBLEMS
 
 
 def play(fleet: Fleet[Any], until: int) -> None:
-    """Rewards and draws by step and target alone, whoever else is running."""
+    """Rewards and draws depend on step and target alone, not on other running targets."""
     while fleet.step < until and len(fleet.people):
         rng = np.random.default_rng([7, fleet.step])
         arms = fleet.ask(rng.random(9)[fleet.people])

@@ -10,7 +10,7 @@ def test_the_paper_s_parameters_need_41_targets_and_75_arms() -> None:
 
 
 def test_samples_miss_with_a_third_of_delta() -> None:
-    """What the two numbers are chosen for, from the definitions rather than from their formulas."""
+    """The purpose of the two numbers, from the definitions rather than from their formulas."""
     for delta, gamma, lam in [(0.05, 0.1, 0.1), (0.2, 0.3, 0.05), (0.01, 0.02, 0.4)]:
         targets, arms = audit_size(delta, gamma, lam)
         assert (1 - lam) ** targets <= math.exp(-lam * targets) <= delta / 3

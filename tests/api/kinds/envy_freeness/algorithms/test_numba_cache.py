@@ -11,7 +11,7 @@ from api.kinds.envy_freeness.algorithms.numba_cache import compiled
 
 def test_where_there_is_no_place_to_keep_it_a_function_is_compiled_all_the_same() -> None:
     space: dict[str, Any] = {}
-    exec("def twice(x):\n    return 2 * x", space)  # of no file, so there is no place beside it
+    exec("def twice(x):\n    return 2 * x", space)  # no file, so no folder
     twice: Any = compiled(space["twice"])
     assert twice(21) == 42
     assert twice.signatures
@@ -35,7 +35,7 @@ found = times({name}(2), 21)
 def test_a_cache_that_names_a_class_which_is_gone_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after an upgrade in place: Numba keeps it beside the source."""
+    """As after an upgrade in place: Numba keeps the cache next to the source."""
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("Rule", "StoppingRule", "StoppingRule"):
         (tmp_path / "kernel_of_a_version.py").write_text(KERNEL.format(name=name))
