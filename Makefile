@@ -52,7 +52,7 @@ mutants: $(READY) ## make deliberate mistakes, and see that the tests find each 
 browser: ## the browser that the tests of the console drive, where there is none
 	@test -x "$${CHROMIUM:-/usr/bin/chromium}" || { apt-get -qq update && apt-get -qq install -y chromium; }
 
-check: $(READY) ## lint, types, import rules, contract and lock in step
+check: $(READY) ## lint, types, import rules, contract, lock and prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -61,6 +61,7 @@ check: $(READY) ## lint, types, import rules, contract and lock in step
 	$(BIN)/python -m auditor_client.audits.generate_methods --check
 	$(BIN)/python -m api.app.export_openapi --check
 	$(BIN)/python -m tests.lock
+	$(BIN)/python -m tests.language
 
 bench: $(READY) ## figures, each a ratio of two things in one run
 	$(BIN)/python -m bench

@@ -76,7 +76,7 @@ class DishonestPlatform:
         rate: float,
         context: Context | None = None,
     ) -> NDArray[np.bool_]:
-        """Who is shown the content if it goes to this share of all people, by the hidden scores."""
+        """Return who is shown the content if it goes to this share of people, by hidden scores."""
         moment = context or {name: choices[0] for name, choices in self.context.items()}
         everybody = np.arange(self.world.people)
         threshold = np.quantile(self.hidden.score(content, everybody, moment), 1 - rate)

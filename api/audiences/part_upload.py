@@ -28,7 +28,7 @@ from api.identity.caller import Caller
 from api.kernel.errors import DigestMismatchError, OverloadedError
 from openapi.resources import Part
 
-# A part waits this long for a place, whoever its identifiers find, and is refused then.
+# A part waits this long for a slot, whether or not its identifiers match, and is then refused.
 PLACE_PATIENCE = timedelta(seconds=20)
 _IN_MEMORY = 4 * 1024 * 1024
 # Seconds between two looks for a place.

@@ -78,8 +78,8 @@ def seal(
     sketch = merge_sketches(part.sketch for own in found.values() for part in own)
     persons = [np.concatenate([part.persons for part in own]) for own in found.values()]
     persons = _confirmed(people, audience, persons)
-    with ThreadPoolExecutor(1) as beside:
-        cut = beside.submit(Membership.cut, persons, audience.groups_per_person)
+    with ThreadPoolExecutor(1) as background:
+        cut = background.submit(Membership.cut, persons, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.get_owned(session, caller, audience_id, lock="wait"))
             # The database overwrites everything, which takes longer than the cut.

@@ -32,12 +32,12 @@ from openapi.resources import Audience, AudienceDraft, Group, Part
 _OWNED = select(AudienceRow).where(
     AudienceRow.id == bindparam("audience"), AudienceRow.auditor_id == bindparam("auditor")
 )
-# A charge refers to the audience while it holds the books, for which a sealing may wait: a lock
-# that lets it refer keeps the two from waiting for each other.
+# A charge refers to the audience while it holds the ledger lock, for which a sealing may wait: a
+# lock that lets it refer keeps the two from waiting for each other.
 _WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
 # What is public of a group.
 SIZES = (col(GroupRow.label), col(GroupRow.members), col(GroupRow.known_size))
-# An auditor's audience beside each of its groups.
+# An auditor's audience with each of its groups.
 _GROUPED = _OWNED.join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id)).add_columns(
     *SIZES
 )

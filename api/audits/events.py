@@ -17,7 +17,7 @@ from fastapi.concurrency import run_in_threadpool
 
 # Seconds between two looks: for each who waits, and at most.
 _SOON, _LATE = 0.02, 0.5
-# So many words are kept for who begins to listen a moment later; the rest is found by looking.
+# Events kept for those who begin to listen a moment later; older ones are found by polling.
 _RECENT_STATES_KEPT = 1_000
 States = Mapping[str, str]
 
@@ -31,7 +31,7 @@ class _Listener:
 
 @dataclass
 class AuditEvents:
-    # The states of these, whoever asks: who may ask was judged before.
+    # The states of these audits; the right to read them was checked before.
     read: Callable[[Collection[str]], States]
     _waiting: set[_Listener] = field(default_factory=set)
     _said: dict[str, str] = field(default_factory=dict)

@@ -68,7 +68,7 @@ def price_plan(
     return _price_of(tuple(plan.items()), currency, exploration_loss, assumes)
 
 
-# The same is asked again and again: before the charge, and by whoever asks what it would be.
+# The same price is asked for again and again: before the charge, and by each quote.
 @lru_cache(maxsize=1_024)
 def _price_of(
     mechanisms: tuple[tuple[str, waist.Mechanism], ...],

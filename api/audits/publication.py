@@ -33,7 +33,7 @@ class FinishedRun:
     model: str | None
     # The same model, if it is the one that scores now: read before the noise was drawn.
     scoring: str | None = None
-    # Of its entry, beside those of all.
+    # Facts of its entry, in addition to those of all entries.
     facts: Mapping[str, Any] = field(default_factory=dict)
     # Not to be committed before this time, by the clock of `api.platforms.public_pace`.
     due: float = 0.0

@@ -41,13 +41,13 @@ from privacy.plans.assumptions import BOUNDED_WEIGHTS
 from privacy.receipts import canonical, digest
 from privacy.tables.membership import BATCH
 
-# So many are charged together at most.
+# Charges of one group commit at most.
 _MAX_BATCH = 32
-# Of so many it is remembered what they are about.
+# Requests whose subject is cached.
 _SUBJECT_CACHE_SIZE = 1_024
 
 # What may have come about since requests were looked at: their first tries, and audiences' ends.
-# From the one head: audiences that are sealed, each beside all first tries that are there.
+# From the one head: sealed audiences, each with all first tries that exist.
 _CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
     .select_from(HeadRow)
@@ -167,7 +167,7 @@ class AuditSubmission:
         """Charge and enqueue new audits under the ledger lock."""
         if not orders:
             return []
-        # Others have held the books since these were read.
+        # Others have held the ledger lock since these were read.
         everything = [self._revalidate(session, order, sealed) for order in orders]
         queue = QueueSnapshot.load(session, self._settings)
         granted = mandates.load_for_auditors(

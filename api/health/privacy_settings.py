@@ -50,8 +50,8 @@ class PrivacySetting:
 MEANINGS = {
     "person_lifetime_rho": Meaning(
         "rho",
-        "The most that one person bears over all audits of all researchers, for life. Whoever has"
-        " borne it is left out of audits, untold.",
+        "Cap on one person over all audits of all researchers, for life. A person who has"
+        " spent it is dropped from audits, which nobody sees.",
         f"at most {PERSON_LIFETIME_RHO}; lower is stricter",
     ),
     "platform_rho": Meaning(
@@ -83,7 +83,7 @@ MEANINGS = {
     ),
     "match_seconds": Meaning(
         "seconds",
-        "The part of the public time of matching that every upload takes, whoever it finds.",
+        "The fixed part of the public time of matching, the same for every upload.",
         f"at least {MATCH_SECONDS}; longer is stricter",
     ),
     "match_rate": Meaning(
@@ -106,7 +106,7 @@ MEANINGS = {
     "two_party_candidates": Meaning(
         "people",
         "To how many the platform's people are padded where an audience is hidden, so that their"
-        " number stays untold. None: hidden audiences are not offered.",
+        " number stays private. None: hidden audiences are not offered.",
         "at least as many as there are people",
     ),
     "webhook_private_hosts": Meaning(

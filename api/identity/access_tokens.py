@@ -23,7 +23,7 @@ from api.kernel.errors import UnauthenticatedError
 TYPE = "at+jwt"
 
 _NEEDED: jwt.ClaimsOption = {"essential": True}
-# So many tokens are remembered to be signed by us.
+# Tokens whose valid signature is cached.
 _KEPT = 4_096
 
 

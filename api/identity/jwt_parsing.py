@@ -61,7 +61,7 @@ def parse(text: str) -> Compact:
         raise CompactError("not a signed JWT")
     header, claims, _ = text.split(".")
     read = Compact(text=text, header=_object(header), claims=_object(claims))
-    # Whoever does not implement an extension that is critical must refuse it  [RFC7515, §4.1.11].
+    # An implementation without a critical extension must refuse the token  [RFC7515, §4.1.11].
     # `b64` would sign other bytes than those that were read here  [RFC7797, §3].
     if _EXTENSIONS & read.header.keys():
         raise CompactError("a signed JWT with critical extensions is not accepted")

@@ -33,7 +33,7 @@ _WAS_MADE = and_(
     col(StatementRow.by).in_(bindparam("makers", expanding=True)),
     col(StatementRow.key).in_(bindparam("keys", expanding=True)),
 )
-# From the one head: who makes statements, each beside all that were made by their keys.
+# From the one head: makers of statements, each with all statements by their keys.
 _STATED = (
     select(
         col(ResearcherRow.id),

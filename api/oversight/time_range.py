@@ -11,7 +11,7 @@ from api.kernel.clock import EPOCH, now
 from api.kernel.errors import InvalidRequestError
 
 DEFAULT_DAYS = 90
-# The books' time may be ahead of the clock: it never runs backwards, and may be whole seconds.
+# The ledger's time may be ahead of the clock: it never runs backwards, and may be whole seconds.
 _AHEAD = timedelta(days=1)
 _LAST = datetime(9000, 1, 1, tzinfo=UTC)
 

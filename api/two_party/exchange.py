@@ -209,7 +209,7 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
         )
         session.flush()
         if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
-            # Kept for ever: whoever verifies the ledger must be able to draw again.
+            # Kept for ever: a verifier of the ledger must be able to repeat the draw.
             sign_head(session, [key], parts.origin, at, lasting=True)
         failpoints.hit(Failpoint.RELEASE_WRITTEN)
     failpoints.hit(Failpoint.RELEASE_COMMITTED)

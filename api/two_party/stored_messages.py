@@ -26,7 +26,7 @@ def find_answer(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
     if number is None or number % 2 or sent is None or sent.body != message or reply is None:
         raise MessageRefusedError(
             "this audit was answered, in another run than this message is of. There is one answer"
-            " for each charge: only whoever holds the key of that run can read it",
+            " for each charge: only the holder of that run's key can read it",
             reason="answered",
             case="answered-before",
         )

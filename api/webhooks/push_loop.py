@@ -31,7 +31,7 @@ CLAIM = timedelta(seconds=60)
 # Attempts of one claim end well before the claim does.
 AT_A_TIME = 4
 THREADS = 8
-# How long a key that was rotated still signs beside the new one, so that receivers can follow.
+# A rotated key signs in addition to the new one for this long, so that receivers can follow.
 OVERLAP = timedelta(days=7)
 _IS_DUE = and_(WebhookRow.state == "active", col(WebhookRow.next_at) <= bindparam("now"))
 # Asked all the time, by every process: mostly there is none.

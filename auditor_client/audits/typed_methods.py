@@ -352,7 +352,7 @@ class TypedAudits(ABC):
         levels: Sequence[float] | None = None,
         **running: Unpack[RunOptions],
     ) -> ScoreHistogramResult:
-        """How the platform's relevance scores are distributed in each group (paper 1).
+        """Distribution of the platform's relevance scores in each group (paper 1).
 
         `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person /
         epsilon. `size_epsilon` buys a noisy number of scored people per group in addition to the
@@ -408,7 +408,7 @@ class TypedAudits(ABC):
         context: Mapping[str, str | float] | None = None,
         **running: Unpack[RunOptions],
     ) -> ScoreCdfResult:
-        """How many people score below each edge, in each group (equation 5 of paper 1).
+        """Number of people who score below each edge, in each group (equation 5 of paper 1).
 
         Args:
             content: Content. The content whose relevance is scored.
@@ -442,7 +442,7 @@ class TypedAudits(ABC):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> MatchCountResult:
-        """How many people of each group the platform found, with noise.
+        """Number of people of each group that the platform found, with noise.
 
         Args:
             audience: Audience. The audience whose people are counted.
@@ -517,7 +517,7 @@ class TypedAudits(ABC):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> BalanceHistogramResult:
-        """How much of the lifetime cap the people of each group have borne: for oversight.
+        """Share of the lifetime cap that the people of each group have spent: for oversight.
 
         Pays like any other audit, from a mandate that names this kind.
 
@@ -559,7 +559,7 @@ class TypedAudits(ABC):
         quantile_epsilon: Number = "0.25",
         **running: Unpack[RunOptions],
     ) -> OutcomeTestResult:
-        """How equally scored people of each group turned out (paper 3), from logged opportunities.
+        """Outcomes of equally scored people of each group (paper 3), from logged opportunities.
 
         Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their
         squares and their product, all with noise. Outcomes are cut to `outcome_range`, which must
@@ -621,7 +621,7 @@ class TypedAudits(ABC):
         rows_per_person: int = 1,
         **running: Unpack[RunOptions],
     ) -> LogCdfResult:
-        """How many logged rows of each group are below each edge: to choose bins by quantiles.
+        """Number of logged rows of each group below each edge: to choose bins by quantiles.
 
         Args:
             audience: Audience. The audience whose people are counted.
@@ -669,14 +669,13 @@ class TypedAudits(ABC):
         places: int | None = None,
         **running: Unpack[RunOptions],
     ) -> BiasSizeResult:
-        """How opportunities would move if scores were corrected for a bias (paper 3, §4.1 and
-        §4.2).
+        """Change of opportunities if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
         In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut
         to `outcome_range`; scores beyond the bins are corrected as in the nearest one. Within each
         `query` (a job, a list) as many rows as had an opportunity, those with an `outcome`, have
-        one again: the ones of the highest corrected score. With `places`, ranks within so many
-        places are summed too.
+        one again: the ones of the highest corrected score. With `places`, ranks up to that place
+        are summed too.
 
         Args:
             audience: Audience. The audience whose people are counted.
@@ -739,7 +738,7 @@ class TypedAudits(ABC):
         days: Sequence[str] | Literal["all"] | None = None,
         **running: Unpack[RunOptions],
     ) -> ReoResult:
-        """Whether relevant content reaches people whoever made it (paper 4), from a log of a feed.
+        """Reach of relevant content by its creators' group (paper 4), from a log of a feed.
 
         Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for
         each of `strategies` on each of `days` (all days together if none is named), and for random

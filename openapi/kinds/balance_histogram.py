@@ -21,7 +21,7 @@ class ShareEdges(Wire):
 
 
 class BalanceHistogramRequest(RequestFields):
-    """How much of the lifetime cap the people of each group have borne: for oversight.
+    """Share of the lifetime cap that the people of each group have spent: for oversight.
 
     Pays like any other audit, from a mandate that names this kind.
     """

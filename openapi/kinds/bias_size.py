@@ -31,12 +31,12 @@ class Correction(Wire):
 
 
 class BiasSizeRequest(LogFields, EitherNoise):
-    """How opportunities would move if scores were corrected for a bias (paper 3, §4.1 and §4.2).
+    """Change of opportunities if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
     In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut to
     `outcome_range`; scores beyond the bins are corrected as in the nearest one. Within each `query`
     (a job, a list) as many rows as had an opportunity, those with an `outcome`, have one again: the
-    ones of the highest corrected score. With `places`, ranks within so many places are summed too.
+    ones of the highest corrected score. With `places`, ranks up to that place are summed too.
     """
 
     model_config = example(
@@ -97,7 +97,7 @@ class BiasSizeRequest(LogFields, EitherNoise):
 
 
 class GroupMoved(Wire):
-    """Of one group: how many rows have an opportunity, and the sum of their ranks, if asked for."""
+    """Counts of one group: rows with an opportunity, and the sum of their ranks if requested."""
 
     label: Label
     given: int
@@ -107,7 +107,7 @@ class GroupMoved(Wire):
 
 
 class BiasSizeRelease(Released):
-    """Who has an opportunity, as it was and corrected, with noise. `unit` units are one.
+    """Opportunities of each group, as they were and corrected, with noise. `unit` units are one.
 
     `outcome` is a sum over all who had one, from 0 at the low to 1 at the high end of its range;
     `corrected_outcome`, over all who would have one, that of their corrected scores. Of ranks,

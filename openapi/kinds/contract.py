@@ -12,7 +12,7 @@ Reads = Literal["matches", "scores", "balances", "logs", "traffic", "policies", 
 
 @dataclass(frozen=True)
 class KindContract:
-    """What both sides know of a kind of audit.
+    """Contract of a kind of audit, which both sides know.
 
     `counted_in` is the unit of the stated error, where the release consists of counts. `verdict`
     says whether results end in one, so that the audits of a study share its probability of error.

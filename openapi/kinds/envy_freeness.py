@@ -176,7 +176,7 @@ class EnvyFreenessRequest(RequestFields):
 
 
 class EnvyFreenessRelease(Released):
-    """How many targets envy somebody (`envious`), and how many nobody by more than `tolerance`.
+    """Numbers of targets who envy somebody (`envious`), and who envy nobody beyond `tolerance`.
 
     All numbers have noise. What is left of `targets` was undecided at the ceiling of `steps`,
     withdrew, or was nobody: not everybody matches. `duration` is the sum of everybody's steps;

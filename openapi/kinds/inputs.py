@@ -1,4 +1,4 @@
-"""How people are asked for a field of a request, where its type does not say."""
+"""Inputs: how people enter a field of a request, if its type does not say."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

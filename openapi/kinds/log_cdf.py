@@ -12,7 +12,7 @@ from openapi.wire_model import example
 
 
 class LogCdfRequest(LogFields):
-    """How many logged rows of each group are below each edge: to choose bins by quantiles."""
+    """Number of logged rows of each group below each edge: to choose bins by quantiles."""
 
     model_config = example(
         kind="log-cdf",

@@ -9,7 +9,7 @@ from openapi.wire_model import Label, Wire, example
 
 
 class MatchCountRequest(RequestFields):
-    """How many people of each group the platform found, with noise."""
+    """Number of people of each group that the platform found, with noise."""
 
     model_config = example(
         kind="match-count",

@@ -21,7 +21,7 @@ from openapi.wire_model import Label, Wire, example
 
 
 class OutcomeTestRequest(LogFields, EitherNoise):
-    """How equally scored people of each group turned out (paper 3), from logged opportunities.
+    """Outcomes of equally scored people of each group (paper 3), from logged opportunities.
 
     Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their
     squares and their product, all with noise. Outcomes are cut to `outcome_range`, which must be

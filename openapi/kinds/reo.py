@@ -16,7 +16,7 @@ Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
 
 
 class ReoRequest(LogFields, EitherNoise):
-    """Whether relevant content reaches people whoever made it (paper 4), from a log of a feed.
+    """Reach of relevant content by its creators' group (paper 4), from a log of a feed.
 
     Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for each
     of `strategies` on each of `days` (all days together if none is named), and for random traffic,
@@ -93,7 +93,7 @@ class TrafficCounts(Wire):
 
 
 class GroupTraffics(Wire):
-    """The rows of one group of viewers: each strategy and day, and at last random traffic."""
+    """The rows of one group of viewers: each strategy and day, and random traffic in the end."""
 
     label: Label
     traffics: list[TrafficCounts]

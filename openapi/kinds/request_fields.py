@@ -1,4 +1,4 @@
-"""What requests are made of: bins, ranges, rows of logs, noise, and who pays."""
+"""Fields of requests: bins, ranges, rows of logs, noise, and who pays."""
 
 from decimal import Decimal
 from typing import Annotated, Literal, Self
@@ -93,7 +93,8 @@ OutcomeRange = Annotated[
 
 
 class RequestFields(Wire):
-    """What every request has: whose data, and who pays (the mandate in force that ends first).
+    """Fields of every request: its audience, and the mandate that pays (default: the one in force
+    that ends first).
 
     `exploration_loss` is what people may lose by being shown something else, in units of reward.
     """
@@ -158,7 +159,7 @@ class EitherNoise(RequestFields):
 
 
 class LogRows(Wire):
-    """What is asked of a log: which rows count, and at most how many of one person.
+    """Rows of a log: which rows count, and at most how many of one person.
 
     Of everybody's rows for which each column in `where` has one of the words given (see `logs` in
     the catalogue), `rows_per_person` are drawn at random. People weigh alike, not rows.

@@ -12,7 +12,7 @@ from openapi.wire_model import example
 
 
 class ScoreCdfRequest(RequestFields):
-    """How many people score below each edge, in each group (equation 5 of paper 1)."""
+    """Number of people who score below each edge, in each group (equation 5 of paper 1)."""
 
     model_config = example(
         kind="score-cdf",

@@ -19,7 +19,7 @@ from openapi.wire_model import Label, Wire, example
 
 
 class ScoreHistogramRequest(EitherNoise):
-    """How the platform's relevance scores are distributed in each group (paper 1).
+    """Distribution of the platform's relevance scores in each group (paper 1).
 
     `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person / epsilon.
     `size_epsilon` buys a noisy number of scored people per group in addition to the bins (default:

@@ -44,7 +44,7 @@ class SoftHistogram(Wire):
 
 
 class SoftFalsePositives(LogRows):
-    """Who was flagged (`predicted` above one half) though nothing was `actual`: paper 5's ERO."""
+    """People flagged (`predicted` above one half) although nothing was `actual`: paper 5's ERO."""
 
     name: Literal["false-positives"]
     predicted: Name
@@ -73,7 +73,7 @@ class SoftAuc(LogRows):
 
 
 class RankedRows(Wire):
-    """What is asked of a log of ranked lists, and how often a person counts in each of two roles.
+    """Rows of a log of ranked lists, and how often a person counts in each of two roles.
 
     Of a person's lists `per_viewer` count, and of their places in lists `per_candidate`, chosen by
     lot whatever came of them. Which sides are people is in the catalogue (`ranking` of the log): a
@@ -86,7 +86,7 @@ class RankedRows(Wire):
 
 
 class SoftNdcg(RankedRows):
-    """How good the lists of viewers are: NDCG of their first `length` places (paper 5's MQOS).
+    """Quality of the lists of viewers: NDCG of their first `length` places (paper 5's MQOS).
 
     `relevance` is a column of numbers, at least 0. A list without anything relevant has none.
     """
@@ -98,10 +98,10 @@ class SoftNdcg(RankedRows):
 
 
 class SoftLot(RankedRows):
-    """What people are worth more than their neighbour in a list, by rank: a side of paper 5's LOT.
+    """Extra value of people over their neighbour in a list, by rank: a side of paper 5's LOT.
 
     Of each list one pair of neighbours counts, at one of the first `ranks`, drawn by lot, and for
-    whoever is on the `side`: above, or below.
+    the one on the `side`: above, or below.
     """
 
     name: Literal["lot"]
@@ -183,7 +183,7 @@ class TwoPartyRequest(RequestFields):
 
 
 class TwoPartyRelease(Released):
-    """What the parties computed, and the hash of all they said. The sums are in it, encrypted.
+    """Result of the parties, and the hash of all their messages. It has the encrypted sums.
 
     Sums are of `hidden_groups` by `cells`, over `rows` rows of the upload that found somebody.
     """
@@ -198,7 +198,7 @@ class TwoPartyRelease(Released):
 
 
 class TwoPartyRun(Wire):
-    """How far a two-party audit is, in public numbers alone.
+    """Progress of a two-party audit, in public numbers alone.
 
     `terms` are what both parties compute by, in the bytes that messages are bound to. The auditor
     seals the key of each run to the regulator's key: compare it with the one you trust. Messages
@@ -238,7 +238,7 @@ class StoredRun(Wire):
 
 
 class OpeningDraft(Wire):
-    """What a regulator found in the run of this transcript: nothing, if the auditor was honest."""
+    """Findings of a regulator in the run of this transcript: none, if the auditor was honest."""
 
     model_config = example(
         audit_id="audit_0193c2a5f0d1000000000000000005",

@@ -70,9 +70,10 @@ class GroupCommit(Generic[Held, Request, Result]):
             if mine.ready.is_set():
                 return
             self._waiting.remove(mine)
-        # Whoever was chosen already may still be done: asking again with the same key is harmless.
+        # A request that was chosen already may still be committed: a retry with the same key is
+        # safe.
         raise UnavailableError(
-            f"The books were not free within {self._patience:g} s. Try again with the same key.",
+            f"The ledger was locked for {self._patience:g} s. Try again with the same key.",
             headers={"Retry-After": "2"},
         )
 

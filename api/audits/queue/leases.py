@@ -22,7 +22,7 @@ from api.db import AuditRow, Store, change_all
 from api.kernel.clock import now
 from api.kernel.settings import Settings
 
-# Locked in one order by whoever locks several; what was asked, and its price, are left there.
+# Several rows are locked in one order; request and price are not read.
 _RUNNING = (
     select(AuditRow)
     .options(

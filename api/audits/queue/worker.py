@@ -58,7 +58,7 @@ MAX_ATTEMPTS = 5
 # An audit that was taken up so often and never finished kills its workers.
 MAX_CLAIMS = 50
 TASK_INTERVAL_SECONDS = 60.0
-# So many releases wait to be committed at most; nothing is taken up until there are fewer.
+# Releases that may wait to be committed; until there are fewer, no audit is claimed.
 MAX_PENDING_RELEASES = 16
 # Seconds for which a database that is unavailable is given the same release, and the first pause.
 COMMIT_SECONDS = 2.0

@@ -28,7 +28,7 @@ class HeadRow(SQLModel, table=True):
 
     id: int = Field(primary_key=True)
     size: int = Field(sa_column=Column(BigInteger, nullable=False))
-    # The books' time: it never runs backwards, whatever the clocks do.
+    # The ledger's time: it never runs backwards, whatever the clocks do.
     latest: datetime = Field(sa_type=Utc)
 
 

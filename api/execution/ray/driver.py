@@ -152,7 +152,7 @@ def _connect(cluster: RayCluster) -> None:
     with _CONNECTING:
         if ray.is_initialized():
             return
-        # Nothing about audits goes to whoever makes Ray.
+        # Nothing about audits is reported to the makers of Ray.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             ray.init(cluster.address, include_dashboard=False, log_to_driver=False)

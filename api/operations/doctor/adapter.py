@@ -6,7 +6,7 @@ from api.kernel.checks import Check, Finding
 from api.platforms.conformance import CHECKS, subject_of
 from api.platforms.interfaces import Platform
 
-# Without people and in a moment: whoever changed an adapter runs `conformance` itself.
+# Quick, and without people: after a change of an adapter, run `conformance` itself.
 QUICK = (
     "match-answers-nobody",
     "match-answers-an-empty-batch",

@@ -35,4 +35,5 @@ def metrics_are_for_the_operator(subject: DoctorSubject) -> str | None:
         raise NotApplicableError("no metrics_port is set; a command may have its own")
     if settings.metrics_host in LOOPBACK:
         return None
-    return f"whoever reaches {settings.metrics_host}:{settings.metrics_port} reads the metrics"
+    address = f"{settings.metrics_host}:{settings.metrics_port}"
+    return f"everybody who reaches {address} can read the metrics"

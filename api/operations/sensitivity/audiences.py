@@ -41,7 +41,7 @@ Source = Literal["upload", "confirmed", "sample", "hidden"]
 
 @dataclass(frozen=True)
 class SearchedAudience:
-    """What the auditor asks for: `people` numbers are named in each of so many groups.
+    """Audience of a search: the auditor names `people` numbers in each group.
 
     `size` is the number of people of each group of a sample, or of candidates. An ordered or hidden
     audience has one group, in whose rows the identifiers of all `groups` follow one another.
@@ -57,7 +57,7 @@ class SearchedAudience:
 
     @cached_property
     def facts(self) -> AudienceFacts:
-        """What is public about it, by the service's own reading of its rows."""
+        """Return its public facts, as the service itself reads them from its rows."""
         hidden, known = self.source == "hidden", self.source in ("sample", "confirmed")
         members = self.size if self.source == "sample" else len(self._names(0))
         if self._is_one_group:

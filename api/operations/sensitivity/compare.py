@@ -40,7 +40,7 @@ class Largest:
 
 
 def claims(plan: waist.ReleasePlan) -> dict[tuple[str, Relation], Reach]:
-    """What the price assumes of each table, and of the nodes that a tree makes of one."""
+    """Return what the price assumes of each table, and of the nodes of its tree."""
     found: dict[tuple[str, Relation], Reach] = {}
     for name, mechanism in plan.items():
         parts = {name: mechanism.bounds}
@@ -87,7 +87,7 @@ def _norms(cells: Cells, ends: int) -> tuple[NDArray[Any], ...]:
 
 
 def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
-    """What a change of these norms costs; of numbers as well as of arrays of them."""
+    """Return what a change of these norms costs, for numbers and for arrays."""
     scale = Fraction(mechanism.scale) if isinstance(l1, Fraction) else mechanism.scale
     if isinstance(mechanism, waist.DiscreteGaussian):
         return l2 / (2 * scale**2)

@@ -13,7 +13,7 @@ from api.operations.sensitivity.people import Human, PeopleWorld
 
 @dataclass(frozen=True)
 class Size:
-    """How large the enumerated worlds are: people, bins, rows; and how many seeds are tried."""
+    """Size of the enumerated worlds: people, bins, rows; and the number of seeds."""
 
     people: int
     bins: int
@@ -50,7 +50,7 @@ class Family:
 def enumerated(
     variants: Sequence[Human], others: Iterable[Human], count: int, seeds: int
 ) -> Iterator[Family]:
-    """All families with so many others, up to renaming.
+    """Yield all families with this many others, up to renaming.
 
     Numbers decide ties and draws by their order alone, so the person takes every place in it, and
     the others are taken as a multiset.

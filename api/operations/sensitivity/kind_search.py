@@ -40,7 +40,7 @@ AUDIENCES: Mapping[str, SearchedAudience] = {
 
 @dataclass(frozen=True)
 class Searched:
-    """What one request claims on one source of people, and the largest change that was found."""
+    """Result of a search: the claim of one request on one source, and the largest change found."""
 
     request: int
     audience: str

@@ -42,7 +42,7 @@ def garbage_is_refused(subject: Subject) -> str | None:
     return f"it got the status {status}" if status < httpx2.codes.BAD_REQUEST else None
 
 
-@LINE.check("say in every answer of `score` which model it is of, whoever it is about")
+@LINE.check("state the model in every answer of `score`, whomever it is about")
 def scores_say_their_model(subject: Subject) -> str | None:
     line, scores = _line(subject), subject.platform.scores
     if scores is None:

@@ -13,7 +13,7 @@ from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.platform import HttpDirectory
 from api.platforms.interfaces import Persons, Platform
 
-# So many are asked about in a check.
+# People that one check asks about.
 _FEW, _PEOPLE = 200, 2_000
 _TYPES = {"username": pa.string(), "email_sha256": pa.binary(32), "phone_sha256": pa.binary(32)}
 KINDS = tuple(_TYPES)

@@ -2,7 +2,7 @@
 
 A call may fail because of the people it is about, or because the platform is down. So the client
 then asks for the public facts, which concern nobody. If they do not come after a few attempts, the
-platform is down (`PlatformDownError`), whoever the call was about. If they come, the call is made
+platform is down (`PlatformDownError`), whomever the call was about. If they come, the call is made
 once more. If it fails again, it raises `CallFailedError`, and the caller isolates the fault
 (`api.platforms.fault_isolation`). No pause, count or breaker depends on people.
 """
@@ -43,7 +43,7 @@ class AnswerTooLargeError(CallFailedError):
     """The answer is larger than the memory for its people. A retry would not help."""
 
     def __init__(self, call: str) -> None:
-        super().__init__(call, "the answer is larger than it may be about so many people")
+        super().__init__(call, "the answer is larger than allowed for its number of people")
 
 
 class AdapterClientOptions(BaseModel):
