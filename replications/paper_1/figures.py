@@ -54,7 +54,7 @@ def example(kinds: Sequence[SizeKind] = KINDS) -> Iterator[str]:
     exact = sample_size(ALPHA, DELTA, GROUPS, BINS, None, "exact")
     yield f"| the same without privacy, exact tails | | {exact} |"
     for sizes in kinds:
-        people = verdict_size(ALPHA, DELTA, GROUPS, BINS, EPSILON, sizes=sizes)
+        people = verdict_size(ALPHA, DELTA, GROUPS, BINS, EPSILON, sizes=sizes, criterion="bins")
         yield f"| for a verdict with power .8, sizes {sizes} | | {people} |"
 
 

@@ -563,7 +563,7 @@ def test_13_others_see_none_of_it_and_what_was_done_verifies(
 
 
 def test_the_kinds_that_can_be_looked_for_are_those_of_the_docs() -> None:
-    lines = (DOCS / "ledger.md").read_text(encoding="utf-8").splitlines()
+    lines = (DOCS / "reference/ledger.md").read_text(encoding="utf-8").splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("| `settings`"))
     table = takewhile(lambda line: line.startswith("|"), lines[start:])
     kinds = [line.split("`")[1] for line in table]

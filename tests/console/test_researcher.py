@@ -157,7 +157,7 @@ def test_4_price_before_pay_then_sign_in_the_browser(
     at_work.picture("price")
     _, audit, run, *arguments = page.locator("pre").last.inner_text().split()
     command = typer.main.get_command(app).get_command(None, audit).get_command(None, run)  # type: ignore[attr-defined]
-    assert command.make_context(run, arguments).params["bins"] == 10
+    assert command.make_context(run, arguments).params["bins"] == "10"
     at_work.bodies.clear()
     page.get_by_label("Your key file").set_input_files(people)
     page.get_by_role("button", name="Pay 5 epsilon and run").click()

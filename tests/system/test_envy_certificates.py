@@ -92,7 +92,7 @@ def test_a_platform_is_certified_and_another_is_not(
     asked += ["--alpha", "0.5", "--delta", "0.1", "--gamma", "0.3", "--lam", "0.3"]
     asked += ["--targets", "40", "--epsilon", "10", "--quiet", "-p", "envy", "--json"]
     said = CliRunner().invoke(app, [*asked, "--price"])
-    assert json.loads(said.stdout)["reward_people_may_lose"] == "20000"
+    assert json.loads(said.stdout)["price"]["exploration_loss"] == "20000"
     done = CliRunner().invoke(app, [*asked, "--receipt", str(receipt)])
     assert done.exit_code == 0, done.output
     row = json.loads(done.stdout)
@@ -101,7 +101,7 @@ def test_a_platform_is_certified_and_another_is_not(
     assert saved.certificate().envious_at_least >= 32
     out = tmp_path / "envy.html"
     read = CliRunner().invoke(app, ["report", str(receipt), "--out", str(out), "--json"])
-    assert json.loads(read.stdout)["statement"] == row["statement"]
+    assert json.loads(read.stdout)["sentence"] == row["sentence"]
     assert "Somebody is envious" in out.read_text()
     with pytest.raises(ExplorationExhaustedError) as refused:
         auditor.audits.envy_freeness(audience, progress=False, **ASKED)

@@ -267,7 +267,7 @@ def test_the_command_runs_every_kind(service: Deployment, world: World, tmp_path
     )
     assert (found["debit"], found["group"][0]) == ("20", "as scored")
     assert found["verdict"] in ("fair", "unfair", "inconclusive")
-    assert found["words"]
+    assert found["sentence"]
     quantiles = ["--quantiles", "3", "--where", "week=1,2", "--rows-per-person", "2"]
     assert len(command("outcome-test", audience, "jobs", *quantiles)["group"]) == 6
     cdf = command("log-cdf", audience, "jobs", "--bins", "4")

@@ -46,4 +46,5 @@ def test_the_bias_of_a_simulated_log_is_measured_through_the_service(
     assert first.se < 0.1
     stated = f"A person is a {role}, and privacy is counted per {role}"
     assert any(stated in rule for rule in found.release.rules)
-    assert tested.words(0.01)[-1].startswith("At most 1 row of each person counts")
+    said = tested.words(0.01)
+    assert any(each.startswith("At most 1 row of each person counts") for each in said)

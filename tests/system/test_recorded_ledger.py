@@ -5,7 +5,7 @@ from pathlib import Path
 
 from auditor_client.ledger import read_trust, verify_file
 from auditor_client.local.saved_receipt import verify_release
-from openapi.resources import AuditKind
+from openapi.kinds.registry import CONTRACTS
 from platform_sim import SimulatedPlatform
 from privacy.ledger.entries import FORMAT
 from tests.system.raw import usernames
@@ -25,7 +25,7 @@ def test_every_kind_is_charged_so_that_all_of_it_verifies(tmp_path: Path) -> Non
     lines = (tmp_path / "recorded.jsonl").read_bytes().splitlines()[1:]
     charges = [entry for entry in map(json.loads, lines) if entry["kind"] == "charge"]
     kinds = {entry["statement"]["body"]["kind"] for entry in charges}
-    assert kinds == set(AuditKind.__args__)  # type: ignore[attr-defined]
+    assert kinds == set(CONTRACTS)
     assert {entry["facts"]["format"] for entry in charges} == {FORMAT}
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     by_audit = {entry["facts"]["audit_id"]: entry["facts"]["parts"] for entry in charges}

@@ -325,7 +325,7 @@ def test_the_command_does_it_all(service: Deployment, volunteers: pa.Table, tmp_
     # Shares of .9 and .1, nine to one either way: (2·.9 − 1)² of a difference is left.
     assert [words.split()[0] for words in shown["left of a difference"]] == ["p_woman", "p_man"]
     assert 55 < int(shown["left of a difference"][0].split()[1].rstrip("%")) < 75
-    assert "gap: " in shown["explained"]
+    assert shown["sentence"].startswith("Unfair")
     assert TwoPartyResult.from_receipt(receipt).groups == ("p_woman", "p_man")
 
 

@@ -40,7 +40,7 @@ def test_the_noise_that_is_planned_with_is_the_one_of_a_release() -> None:
 
 
 def test_the_docs_have_what_is_computed() -> None:
-    page = (DOCS / "outcome-test.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/outcome-test.md").read_text(encoding="utf-8")
     for effect, bins in ((0.1, 10), (0.2, 5)):
         sizes = [outcome.sample_size(effect, epsilon=e, bins=bins) for e in (1.0, None)]
         assert f"| {effect:g} | {bins} | {sizes[0]:,} | {sizes[1]:,} |" in page

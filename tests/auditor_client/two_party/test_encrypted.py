@@ -81,7 +81,7 @@ def encrypted(weights: Integers, persons: Integers, found: list[Case], scale: in
     """All cells in one run, without noise, as only a test may have them."""
     layouts = [case.layout for case in found]
     values = np.hstack([case.layout.cut(case.values) for case in found])
-    terms = protocol.Terms(
+    terms = protocol.RunTerms(
         audit="aud_every_metric",
         rows=len(weights),
         groups=weights.shape[1],

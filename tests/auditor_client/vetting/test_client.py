@@ -80,7 +80,7 @@ def test_from_an_application_to_a_budget(place: Deployment, tmp_path: Path) -> N
     shown = run(app, ["application", "status", made["id"], "-p", "ada"], env={"COLUMNS": "300"})
     for words in (
         "approved",
-        "operator: ask for an amendment before",
+        "operator: ask for an amendment",
         "Ada Lovelace",
         "which ads?",
     ):

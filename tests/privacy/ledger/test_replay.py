@@ -340,7 +340,7 @@ def test_an_audience_says_whether_its_sizes_are_known(
     ledger: Ledger, ada: Maker, sizes: Any
 ) -> None:
     ledger.seal(ada.auditor, sizes=sizes)
-    last_is_wrong(ledger, "malformed-AudienceFacts")
+    last_is_wrong(ledger, "malformed-AudienceEntryFacts")
 
 
 # People.
