@@ -102,7 +102,7 @@ def test_a_platform_is_certified_and_another_is_not(
     out = tmp_path / "envy.html"
     read = CliRunner().invoke(app, ["report", str(receipt), "--out", str(out), "--json"])
     assert json.loads(read.stdout)["sentence"] == row["sentence"]
-    assert "Somebody is envious" in out.read_text()
+    assert " ".join(row["sentence"].split()[:4]) in out.read_text()
     with pytest.raises(ExplorationExhaustedError) as refused:
         auditor.audits.envy_freeness(audience, progress=False, **ASKED)
     assert (refused.value.asked, refused.value.remaining) == (Decimal(20_000), Decimal(10_000))
