@@ -185,7 +185,7 @@ def test_what_is_not_there_and_what_is_not_yours_look_the_same(
             expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
         page = watched.open("/budget?x=1")
         watched.page.goto(f"{watched.url}/console/plan?alpha=7")
-        expect(page.get_by_text("alpha: Input should be less than")).to_be_visible()
+        expect(page.get_by_text("alpha: must be at most 0.5")).to_be_visible()
 
 
 def test_the_first_page_takes_the_server_little_time(sqlite_deployment: Deployment) -> None:

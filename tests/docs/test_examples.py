@@ -189,8 +189,8 @@ def test_notebooks_are_kept_without_outputs(path: Path) -> None:
 
 
 def test_every_notebook_is_run_here_and_linked_for_researchers() -> None:
-    linked = (EXAMPLES.parent / "researchers.md").read_text()
+    linked = (EXAMPLES.parent / "how-to" / "researchers" / "run-an-audit.md").read_text()
     tested = Path(__file__).read_text()
     for path in NOTEBOOKS:
-        assert f"(examples/{path.name})" in linked
+        assert f"(../../examples/{path.name})" in linked
         assert f'"{path.name}"' in tested

@@ -51,7 +51,7 @@ class Command:
         audience = self.auditor.audiences.sample("gender", {"woman": 50, "man": 60})
         self.receipt = folder / "receipt.json"
         self.words = [
-            "audit", "run", content.id, audience.id, "--bins", "4",
+            "audit", "run", content.id, audience.id, "--bins", "4", "--epsilon", "1",
             "--receipt", str(self.receipt), "--profile", "lab", "--json",
         ]  # fmt: skip
 

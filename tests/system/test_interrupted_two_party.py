@@ -51,8 +51,8 @@ class Scene:
     ) -> None:
         assert isinstance(platform.people, SimulatedPlatform)
         self.deployment, self.gate, self.folder = deployment, gate, folder
-        names = usernames(platform.people.world, 4)
-        table = pa.table({"username": names, "group": ["a", "b", "a", "b"]})
+        names = usernames(platform.people.world, 24)
+        table = pa.table({"username": names, "group": ["a", "b"] * 12})
         pyarrow.csv.write_csv(table, folder / "people.csv")
         (folder / "regulator.json").write_text(json.dumps(regulator_jwk(deployment)))
 
@@ -74,7 +74,7 @@ def scene(service: Deployment, gate: Gate, platform: Platform, tmp_path: Path) -
     return Scene(service, gate, platform, tmp_path)
 
 
-@pytest.mark.parametrize("more", [[], ["--hidden", "--rows", "6"]])
+@pytest.mark.parametrize("more", [[], ["--hidden", "--rows", "30"]])
 def test_killed_in_the_exchange_it_continues_with_the_same_people_and_charge(
     scene: Scene, gate: Gate, more: list[str]
 ) -> None:

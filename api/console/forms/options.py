@@ -44,7 +44,7 @@ class Choices:
                 tests = [test for test in self.tests if test.kind == each.of]
                 return {test.id: f"{test.id[-8:]}, {_day(test)}" for test in tests}
             case "column" | "words":
-                return dict.fromkeys(self._among(each.among), "")
+                return {name: name for name in self._among(each.among)}
         return {}
 
     def _among(self, among: str | None) -> list[str]:
