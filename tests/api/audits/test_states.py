@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -21,7 +21,8 @@ BULK = {("audits/queue/fair_queue.py", "running"), ("audits/publication.py", "re
 
 @pytest.mark.parametrize(("before", "after"), list(product(STATES, STATES)))
 def test_a_state_follows_only_as_the_table_says(before: AuditState, after: AuditState) -> None:
-    row = AuditRow(id="audit_1", state=before)
+    values: dict[str, Any] = {"id": "audit_1", "state": before}
+    row = AuditRow(**values)
     if (before, after) in TRANSITIONS:
         change_state(row, after)
         assert row.state == after
