@@ -1,7 +1,9 @@
 """Refusals before a request is parsed: those of the gate, and only where nothing is unclear."""
 
 import asyncio
+import io
 import json
+import logging
 from typing import Any, cast
 from unittest.mock import Mock
 
@@ -9,6 +11,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
+from api.app import early_shedding
 from api.app.admission import RetryAfter, Slots
 from api.app.callers import PresentedCredential
 from api.app.capacity import Share
@@ -16,6 +19,7 @@ from api.app.connections import LimitedProtocol, limited_protocol
 from api.app.early_shedding import EarlyShedding, WholeRequest
 from api.app.gate import Gate
 from api.kernel.errors import OverloadedError
+from api.telemetry.logging import JsonLines
 from tests.api.app.asgi import Request, settle, started
 from tests.api.app.test_gate import SETTINGS, SHARES, WRITES, App, Sessions, bearer, caller_of, run
 
@@ -155,6 +159,28 @@ def test_nothing_is_read_while_nothing_is_shed() -> None:
     assert EarlyShedding(judge, lambda: False).answer(request_of(), "192.0.2.1") is None
     assert not judge.called
     assert seen == []
+
+
+def test_refusals_are_logged_once_with_their_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("api.access")
+    monkeypatch.setattr(logger, "handlers", [handler])
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    monkeypatch.setattr(early_shedding, "_LOG_SECONDS", 0.05)
+
+    async def flood() -> None:
+        early, _ = always()
+        for _ in range(7):
+            assert early.answer(request_of(), "192.0.2.1") is not None
+        await asyncio.sleep(0.2)
+
+    run(flood())
+    (line,) = map(json.loads, lines.getvalue().splitlines())
+    assert (line["event"], line["status"], line["requests"]) == ("requests.shed", 503, 7)
 
 
 # --- the gate's judgement

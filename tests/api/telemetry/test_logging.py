@@ -1,13 +1,17 @@
 """Logs: fields that were named on purpose, and of an exception neither message nor values."""
 
+import ast
 import json
 import logging
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from api.telemetry.logging import FIELDS, JsonLines
 
+ROOT = Path(__file__).parents[3]
 PRIVATE = "ada@example.org scored 0.731"
 
 
@@ -75,3 +79,37 @@ warnings.warn("ada@example.org is a strange address", UserWarning)
     assert json.loads(line)["event"] == "py.warnings"
     assert "ada" not in line
     assert ran.stdout == ""
+
+
+def logged_fields(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
+    """Yield line and fields of each call of a logger that has `extra`."""
+    assigned = {
+        target.id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("log."):
+            for extra in (keyword.value for keyword in call.keywords if keyword.arg == "extra"):
+                parts = [
+                    assigned[node.id]
+                    if isinstance(node, ast.Name) and node.id in assigned
+                    else node
+                    for node in ast.walk(extra)
+                ]
+                keys = [key for part in parts if isinstance(part, ast.Dict) for key in part.keys]
+                yield call.lineno, {key.value for key in keys if isinstance(key, ast.Constant)}
+
+
+def test_every_field_of_a_log_call_is_shown() -> None:
+    calls = {
+        f"{file}:{line}": fields
+        for file in sorted((ROOT / "api").rglob("*.py"))
+        for line, fields in logged_fields(ast.parse(file.read_text()))
+    }
+    assert len(calls) > 20
+    hidden = {place: fields - {*FIELDS} for place, fields in calls.items()}
+    assert not {place: fields for place, fields in hidden.items() if fields}
+    assert all(calls.values()), "fields of a call that are not found in its module"
