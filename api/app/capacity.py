@@ -3,13 +3,14 @@
 A request takes its resources in one order:
 
 1. an admission slot (`api.app.admission`), refused at once where there is none;
-2. a thread of the request pool;
-3. its turn in the group commit of charges, or SQLite's write lock;
-4. a database connection;
-5. the lock of the ledger.
+2. a permit to write or to read, for which it waits without a thread (`api.web.waiting`);
+3. a thread of the request pool;
+4. its turn in the group commit of charges, or SQLite's write lock;
+5. a database connection;
+6. the lock of the ledger.
 
 A thread that holds one of them waits only for a later one, so no circle of waiting threads exists.
-Four facts make this hold:
+Five facts make this hold:
 
 - A route gives its connection back before its answer is serialised (`api.web.routing`), so nobody
   waits for a thread while holding a connection. Nor does an export keep one while a piece of it is
@@ -18,8 +19,13 @@ Four facts make this hold:
   one. So nobody ever waits for a connection.
 - The pool has `threads` threads: the application sets AnyIO's limiter when it starts.
 - Requests that write, uploads and two-party messages may wait for each other. Together they are
-  fewer than the threads (`writers`), and the others wait for their place without a thread. The
-  threads left over answer reads meanwhile.
+  fewer than the threads (`writers`), and the others wait for their place without a thread.
+- Every read permit has a thread beyond those (`readers`), so reads and operators are served
+  meanwhile. Two threads more serve what has no permit, each time briefly: pieces of exports, and
+  the checks of event streams.
+
+Few permits also keep the number of threads that run Python small. The event loop, which sheds and
+answers probes, waits for the interpreter lock behind each of them.
 
 Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
 group commit (`api.audits.queue.group_commit`), for the write lock, for a connection, and for
@@ -35,6 +41,8 @@ from api.webhooks.push_loop import THREADS as WEBHOOK_THREADS
 
 # The worker, its leases and its batcher; checkpoints, presence, webhooks, rates, readiness.
 _BACKGROUND_THREADS = 8
+# Threads for work without a permit: pieces of exports, and checks of event streams.
+_BRIEF_THREADS = 2
 # Files that are neither connections of clients nor of the database: logs, libraries, spare.
 _OTHER_FILES = 64
 # Connections that the event loop accepts in one turn. It drops those that are too many, and closes
@@ -60,8 +68,8 @@ class Capacity:
     exports: int = 4
 
     def __post_init__(self) -> None:
-        if self.writers >= self.threads:
-            raise ValueError(f"{self.threads} threads leave none for reads: {self.writers} write")
+        if min(self.requests // 2, self.uploads) < 1:
+            raise ValueError(f"{self.requests} threads and {self.uploads} uploads leave no permit")
 
     @classmethod
     def of(cls, settings: Settings) -> "Capacity":
@@ -69,9 +77,8 @@ class Capacity:
 
     @property
     def threads(self) -> int:
-        """Threads of the request pool: uploads, exchanges and reserved writes have their own."""
-        reserved = sum(self.writes.values()) - self.writes["requests"]
-        return self.requests + reserved + self.uploads + self.exchanges
+        """Threads of the request pool: one for each permit, and those for brief work."""
+        return self.writers + self.readers + _BRIEF_THREADS
 
     @property
     def connections(self) -> int:
@@ -94,6 +101,21 @@ class Capacity:
     def writers(self) -> int:
         """Threads that may wait for each other: for group commit, a lock, or a computation."""
         return sum(self.writes.values()) + self.uploads + self.exchanges
+
+    @property
+    def reads(self) -> dict[str, int]:
+        """Requests that only read at a time, by class; the others wait without a thread.
+
+        Operators and strangers do not wait behind researchers. New credentials are verified under
+        permits of their own, since an outside issuer may take its time.
+        """
+        few = max(2, 3 * self.requests // 8)
+        return {"requests": few, "anonymous": 1, "oversight": 1, "new-credentials": 2}
+
+    @property
+    def readers(self) -> int:
+        """Threads that serve reads under a permit."""
+        return sum(self.reads.values())
 
     @property
     def exchanges(self) -> int:

@@ -7,13 +7,13 @@ here holds no slot of its class and no thread while it arrives, but a place amon
 strangers or of researchers. The parts of uploads and the messages of two-party runs are streamed
 to where they are read, and hold a slot of their class meanwhile.
 
-A request gives its slot and its write permit back when its answer begins, so that a client who does
+A request gives its slot and its permit back when its answer begins, so that a client who does
 not read keeps neither. Exports keep theirs: they are made while they are sent.
 """
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -58,6 +58,7 @@ _PUBLIC = (
 )
 # Bodies that are streamed to where they are read, if their sender is known.
 _STREAMED = re.compile(r"/audiences/[^/]+/groups/[^/]+/members$|^/v1/audits/[^/]+/exchange$")
+_PLANNER = re.compile(r"^/console/plan(/curve)?$")
 # Classes that have places of their own where they write or compute.
 _PLACED = ("uploads", "exchanges")
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -82,7 +83,8 @@ class Gate:
         self._sessions = sessions
         self._admission = Admission(capacity.shares)
         self._callers = KnownCallers()
-        self._writes = {name: asyncio.Semaphore(number) for name, number in capacity.writes.items()}
+        self._writes = _permits(capacity.writes)
+        self._reads = _permits(capacity.reads)
         if early is not None:
             early.judge, early.may_shed = self._refuse_before_parsing, self._may_shed
 
@@ -120,7 +122,8 @@ class Gate:
             return known
         try:
             with self._admission["new-credentials"].hold(network_key(scope)):
-                caller = await run_in_threadpool(self._verify, scope, credential)
+                async with hold_place(self._reads["new-credentials"]):
+                    caller = await run_in_threadpool(self._verify, scope, credential)
         except UnauthenticatedError:
             if reads_body:
                 raise
@@ -209,14 +212,14 @@ class Gate:
             raise too_large(limit)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, known: Known | None) -> None:
-        """Call the application with a slot and, where it may write, with a permit."""
+        """Call the application with a slot and with a permit to write or to read."""
         name = classify(scope, known.role if known else None)
         key = known.key if known else network_key(scope)
         async with AsyncExitStack() as held:
             held.enter_context(self._admission[name].hold(key))
-            if (scope["method"] not in _READS and name not in _PLACED) or name == "sign-in":
-                writes = self._writes.get(name, self._writes["requests"])
-                await held.enter_async_context(hold_place(writes))
+            permits = self._permits_of(scope, name)
+            if permits is not None:
+                await held.enter_async_context(hold_place(permits))
 
             async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -228,10 +231,23 @@ class Gate:
 
             await self.app(scope, receive, sending)
 
+    def _permits_of(self, scope: Scope, name: str) -> asyncio.Semaphore | None:
+        """Return the permits one of which a request of this class needs, if any."""
+        if name == "sign-in":
+            return self._writes[name]
+        if scope["method"] in _READS:
+            # The planner computes in processes, with places of its own, and uses no thread.
+            return None if _PLANNER.search(scope["path"]) else self._reads.get(name)
+        return None if name in _PLACED else self._writes.get(name, self._writes["requests"])
+
     async def _refuse(self, error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
         if has_body(scope) and (error.headers.get("Connection") or not await drain(receive)):
             error.headers["Connection"] = "close"
         await respond(error, scope["path"])(scope, receive, send)
+
+
+def _permits(numbers: Mapping[str, int]) -> dict[str, asyncio.Semaphore]:
+    return {name: asyncio.Semaphore(number) for name, number in numbers.items()}
 
 
 def _is_page(scope: Scope) -> bool:

@@ -19,7 +19,9 @@ from tests.world import free_port, listening, make_settings, sqlite_url
 def test_those_who_may_wait_for_a_lock_leave_threads_for_reads(requests: int, uploads: int) -> None:
     capacity = Capacity(requests, uploads)
     assert capacity.writers == sum(capacity.writes.values()) + uploads + capacity.exchanges
-    assert capacity.threads - capacity.writers >= 2
+    assert capacity.readers == sum(capacity.reads.values())
+    assert capacity.threads >= capacity.writers + capacity.readers + 1
+    assert min(*capacity.writes.values(), *capacity.reads.values()) >= 1
     assert capacity.connections > capacity.threads
 
 

@@ -21,7 +21,17 @@ from api.app.gate import Gate
 from api.kernel.errors import OverloadedError
 from api.telemetry.logging import JsonLines
 from tests.api.app.asgi import Request, settle, started
-from tests.api.app.test_gate import SETTINGS, SHARES, WRITES, App, Sessions, bearer, caller_of, run
+from tests.api.app.test_gate import (
+    READS,
+    SETTINGS,
+    SHARES,
+    WRITES,
+    App,
+    Sessions,
+    bearer,
+    caller_of,
+    run,
+)
 
 BUSY = {"Retry-After": "1"}
 BODY = b'{"kind": "score-histogram"}'
@@ -250,7 +260,7 @@ def test_operators_are_not_refused_for_the_requests_of_others() -> None:
         asked_for = [Request("GET", "/v1/me", bearer(name)) for name in ("ada", "bob") * each]
         busy = [started(request, gate) for request in asked_for]
         await settle()
-        assert app.in_progress == SHARES["requests"].total
+        assert app.in_progress == READS["requests"]
         stop = request_of("authorization: Bearer olga", line="POST /v1/operator/stops HTTP/1.1")
         read = request_of("authorization: Bearer ada", line="GET /v1/me HTTP/1.1")
         assert asked(early, stop) is None

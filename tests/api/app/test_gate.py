@@ -21,6 +21,7 @@ SETTINGS = make_settings("sqlite://", "http://127.0.0.1:1", body_seconds=0.5)
 SMALL, LARGE = SETTINGS.anonymous_body_bytes, SETTINGS.max_body_bytes
 SHARES = Capacity.of(SETTINGS).shares
 WRITES = Capacity.of(SETTINGS).writes
+READS = Capacity.of(SETTINGS).reads
 SIGN_IN = ("/oauth/token", "/oauth/revoke", "/console/sign-in")
 
 
@@ -194,7 +195,7 @@ def test_sign_in_has_a_share_of_its_own(path: str) -> None:
             started(Request("POST", "/v1/audits", bearer(f"ada-{each}")), door) for each in range(6)
         ]
         await settle()
-        assert app.in_progress == total + WRITES["requests"]
+        assert app.in_progress == READS["anonymous"] + WRITES["requests"]
         signing_in = started(Request("POST", path), door)
         await settle()
         app.go_on.set()
@@ -357,7 +358,7 @@ def test_a_researcher_is_one_caller_from_the_first_request_of_each_token() -> No
             for each in range(most + 5)
         ]
         await settle()
-        assert app.in_progress == most
+        assert app.in_progress == READS["requests"]
         app.go_on.set()
         assert sorted(await asyncio.gather(*tasks)) == [200] * most + [429] * 5
 
@@ -395,6 +396,45 @@ def test_operators_wait_neither_for_strangers_nor_for_charges(
         await asyncio.gather(*busy)
 
     run(overload())
+
+
+def test_few_reads_run_at_a_time_and_operators_do_not_wait_for_them() -> None:
+    async def overload() -> None:
+        app = App(waits=True)
+        door = gate(app)
+        reads = [
+            started(Request("GET", "/v1/me", bearer(who)), door)
+            for who in ("ada", "bob")
+            for _ in range(9)
+        ]
+        reads += [started(request, door) for request in strangers(9, "GET", "/openapi.json")]
+        await settle()
+        assert app.in_progress == READS["requests"] + READS["anonymous"]
+        planner = started(Request("GET", "/console/plan/curve"), door)
+        watching = started(Request("GET", "/v1/operator/stops", bearer("olga")), door)
+        await settle()
+        assert app.in_progress == READS["requests"] + READS["anonymous"] + 2
+        app.go_on.set()
+        assert {await planner, await watching, *await asyncio.gather(*reads)} == {200}
+
+    run(overload())
+
+
+def test_a_read_whose_answer_begins_gives_its_permit_back() -> None:
+    """A client that does not read its answer keeps nobody else from reading."""
+
+    async def attack() -> None:
+        door = gate(App())
+        unread = [
+            started(Request("GET", "/v1/me", bearer("ada"), reads=False), door)
+            for _ in range(2 * READS["requests"])
+        ]
+        await settle()
+        assert await Request("GET", "/v1/me", bearer("bob")).to(door) == 200
+        for task in unread:
+            task.cancel()
+
+    run(attack())
 
 
 def test_forged_tokens_take_no_slot_of_researchers() -> None:

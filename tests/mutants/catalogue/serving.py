@@ -34,7 +34,7 @@ MUTANTS = (
         "uploads_have_no_threads",
         "Uploads and exchanges wait on the threads of all other requests.",
         "api/app/capacity.py",
-        "return self.requests + reserved + self.uploads + self.exchanges",
+        "return self.writers + self.readers + _BRIEF_THREADS",
         "return self.writers + 1",
         (f"{CAPACITY}::test_those_who_may_wait_for_a_lock_leave_threads_for_reads[8-4]",),
     ),
@@ -42,8 +42,8 @@ MUTANTS = (
         "too_few_threads_are_accepted",
         "Sizes that leave no thread for reads are used.",
         "api/app/capacity.py",
-        "if self.writers >= self.threads:",
-        "if self.writers > self.threads:",
+        "if min(self.requests // 2, self.uploads) < 1:",
+        "if min(self.requests // 2, self.uploads) < 0:",
         (f"{CAPACITY}::test_sizes_that_leave_no_thread_for_reads_are_refused",),
     ),
     Mutant(
@@ -93,12 +93,20 @@ MUTANTS = (
         "permits_are_first_come_first_served",
         "Operators and sign-in wait for a write permit behind charges.",
         "api/app/gate.py",
-        'writes = self._writes.get(name, self._writes["requests"])',
-        'writes = self._writes["requests"]',
+        'return None if name in _PLACED else self._writes.get(name, self._writes["requests"])',
+        'return None if name in _PLACED else self._writes["requests"]',
         (
             f"{GATE}::test_operators_wait_neither_for_strangers_nor_for_charges"
             "[/v1/operator/stops-headers0]",
         ),
+    ),
+    Mutant(
+        "reads_have_no_permits",
+        "As many reads run Python at a time as there are threads.",
+        "api/app/gate.py",
+        'return None if _PLANNER.search(scope["path"]) else self._reads.get(name)',
+        "return None",
+        (f"{GATE}::test_few_reads_run_at_a_time_and_operators_do_not_wait_for_them",),
     ),
     Mutant(
         "public_paths_are_prefixes",
