@@ -1,7 +1,9 @@
-# Python ≥ 3.11 and make are all that is needed: every target sets up its own .venv from the lock.
+# Python ≥ 3.11 and make are all that is needed: every target sets up its own .venv from a lock.
 PYTHON ?= python3
 BIN := .venv/bin
+# Stamps of the two installs into .venv: everything, and what the demo needs.
 READY := .venv/.ready
+DEMO_READY := .venv/.ready-demo
 PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # Compiled modules are kept: the tests start Python a few hundred times, and compiling takes each
@@ -14,10 +16,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(READY) ## two platforms audited end to end, one fair and one not
+demo: $(DEMO_READY) ## two platforms audited end to end, one fair and one not
 	@$(BIN)/platform-auditor demo
 
-serve: $(READY) ## the same, and left running
+serve: $(DEMO_READY) ## the same, and left running
 	@$(BIN)/platform-auditor demo --serve
 
 test: $(READY) ## the tests (8 minutes on two idle cores)
@@ -79,22 +81,35 @@ openapi: $(READY) ## export the contract
 golden: $(READY) ## rewrite the golden files from the code, for review as a diff
 	$(BIN)/python -m tests.golden --write
 
+COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
+  --extra server --extra two-party
 lock: ## resolve the dependencies anew
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url \
-	  --extra server --extra two-party --extra demographics --extra ray --extra onnx --extra traces --group dev pyproject.toml -o requirements.lock
+	$(COMPILE) --extra demographics --extra ray --extra onnx --extra traces --group dev pyproject.toml -o requirements.lock
+	$(COMPILE) --group build --constraint requirements.lock pyproject.toml -o requirements-demo.lock
 
 # uv where it is there or pip can bring it, plain pip otherwise; the same lock with hashes for both.
-$(READY): requirements.lock pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@UV=$$(command -v uv || { $(BIN)/python -m pip install -q uv >&2 && echo $(BIN)/uv; }) || UV=; \
-	if test -n "$$UV"; then \
-	  VIRTUAL_ENV=$(CURDIR)/.venv $$UV pip sync -q --require-hashes requirements.lock && \
-	  VIRTUAL_ENV=$(CURDIR)/.venv $$UV pip install -q --no-deps --no-build-isolation -e .; \
-	else \
-	  $(BIN)/python -m pip install -q --require-hashes -r requirements.lock && \
-	  $(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .; \
-	fi
-	@touch $@
+# $(1) is the lock, $(2) its size and $(3) the command of uv: sync removes what the lock does not hold.
+define install
+	@test -x $(BIN)/python || { echo "Making a virtual environment in .venv"; $(PYTHON) -m venv .venv; }
+	@UV=$$(command -v uv) || { echo "Getting uv, which installs faster than pip"; \
+	  $(BIN)/python -m pip install -q uv && UV=$(BIN)/uv; } || UV=; \
+	export VIRTUAL_ENV="$(CURDIR)/.venv"; \
+	if test -n "$$UV"; then LOCKED="$$UV pip $(3)"; OWN="$$UV pip install"; \
+	else OWN="$(BIN)/python -m pip install"; LOCKED="$$OWN -r"; fi; \
+	echo "Installing the packages of $(1) ($(2) on disk)"; \
+	$$LOCKED $(1) -q --require-hashes && \
+	echo "Installing platform-auditor itself" && \
+	$$OWN -q --no-deps --no-build-isolation -e .
+endef
+
+$(READY): requirements.lock requirements-demo.lock pyproject.toml
+	$(call install,requirements.lock,2.4 GB,sync)
+	@touch $(READY) $(DEMO_READY)
+
+# It removes nothing, so that it may follow the install of everything.
+$(DEMO_READY): requirements-demo.lock pyproject.toml
+	$(call install,requirements-demo.lock,1.2 GB,install -r)
+	@touch $(DEMO_READY)
 
 clean: ## remove what was made
 	rm -rf .venv demo-output dist site

@@ -56,6 +56,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
     names = ("fair", "biased", "learned") if keep else ("fair", "biased")
+    print(f"Starting simulated platforms ({', '.join(names)}): about half a minute", flush=True)
     with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]

@@ -124,30 +124,30 @@ async def _idle(url: str) -> float | None:
     return None
 
 
-def leave_unread(url: str, sockets: int = UNREAD) -> list[Answer]:
+def leave_unread(url: str, within: float = SIGN_IN_SECONDS) -> list[Answer]:
     """Ask from three addresses without reading, and return how sign-in answers a fourth."""
-    return asyncio.run(_unread(url, sockets))
+    return asyncio.run(_unread(url, within))
 
 
-async def _unread(url: str, sockets: int) -> list[Answer]:
-    held = [Socket(url, f"127.1.0.{1 + number % ADDRESSES}") for number in range(sockets)]
+async def _unread(url: str, within: float) -> list[Answer]:
+    held = [Socket(url, f"127.1.0.{1 + number % ADDRESSES}") for number in range(UNREAD)]
     try:
         for socket in held:
             _, writer = await socket.connect()
             writer.write(_PIPELINED)
         await asyncio.sleep(2 * _TRICKLE)
-        return [await _sign_in(url) for _ in range(SIGN_INS)]
+        return [await _sign_in(url, within) for _ in range(SIGN_INS)]
     finally:
         for socket in held:
             socket.close()
 
 
-async def _sign_in(url: str) -> Answer:
+async def _sign_in(url: str, within: float) -> Answer:
     """Ask for a token without a proof: the refusal is an answer."""
     headers = {"content-type": _FORM.decode()}
     async with Socket(url, "127.1.0.9") as socket:
         body = b"grant_type=client_credentials"
-        return await socket.ask("POST", "/oauth/token", headers, body, within=SIGN_IN_SECONDS)
+        return await socket.ask("POST", "/oauth/token", headers, body, within=within)
 
 
 def still_open(closed: Sequence[float | None]) -> int:

@@ -1,4 +1,4 @@
-"""The lock in step with pyproject.toml, and the checker that says when it is not."""
+"""The locks in step with pyproject.toml, and the checker that says when it is not."""
 
 import re
 from pathlib import Path
@@ -10,8 +10,8 @@ from tests import lock
 
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of both files, which the checker looks at instead."""
-    for name in ("pyproject.toml", "requirements.lock"):
+    """A copy of the files, which the checker looks at instead."""
+    for name in ("pyproject.toml", lock.FULL.file, lock.DEMO.file):
         (tmp_path / name).write_text((lock.ROOT / name).read_text())
     monkeypatch.setattr(lock, "ROOT", tmp_path)
     return tmp_path
@@ -23,13 +23,14 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(re.sub(old, new, text, count=1))
 
 
-def test_the_lock_is_in_step() -> None:
+def test_the_locks_are_in_step() -> None:
     assert lock.drift() == []
-    assert len(lock.locked()) > 100
+    assert len(lock.FULL.versions()) > 2 * len(lock.DEMO.versions()) > 100
 
 
-def test_every_locked_file_has_a_hash() -> None:
-    lines = (lock.ROOT / "requirements.lock").read_text().splitlines()
+@pytest.mark.parametrize("file", [lock.FULL.file, lock.DEMO.file])
+def test_every_locked_file_has_a_hash(file: str) -> None:
+    lines = (lock.ROOT / file).read_text().splitlines()
     pinned = [n for n, line in enumerate(lines) if line[:1].isalnum()]
     assert all("==" in lines[n] and "--hash=sha256:" in lines[n + 1] for n in pinned)
 
@@ -50,9 +51,20 @@ def test_a_raised_bound_is_missed(copy: Path) -> None:
     assert lock.drift() == ["pyarrow>=9999"]
 
 
-def test_a_package_that_fell_out_of_the_lock_is_missed(copy: Path) -> None:
-    change(copy / "requirements.lock", r"(?m)^opendp==.*\n( .*\n)*", "")
-    assert [name.partition(">")[0] for name in lock.drift()] == ["opendp"]
+@pytest.mark.parametrize("file", [lock.FULL.file, lock.DEMO.file])
+def test_a_package_that_fell_out_of_a_lock_is_missed(copy: Path, file: str) -> None:
+    change(copy / file, r"(?m)^opendp==.*\n( .*\n)*", "")
+    assert {name.partition("=")[0].rstrip(">") for name in lock.drift()} == {"opendp"}
+
+
+def test_a_version_that_only_the_demo_has_is_found(copy: Path) -> None:
+    change(copy / lock.DEMO.file, r"(?m)^rich==\S+", "rich==9999")
+    assert lock.drift() == ["rich==9999"]
+
+
+def test_what_builds_the_project_is_in_both_locks(copy: Path) -> None:
+    change(copy / "pyproject.toml", r'"hatchling>=[0-9.]+"', '"hatchling>=9999"')
+    assert lock.drift() == ["hatchling>=9999"]
 
 
 def test_names_are_compared_as_pip_compares_them(copy: Path) -> None:

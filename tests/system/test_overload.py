@@ -165,10 +165,13 @@ def test_slow_bodies_take_places_of_their_own(impatient: Deployment) -> None:
 def test_unread_answers_do_not_shut_sign_in(
     platform: Platform, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """More sockets ask without reading than there are slots for strangers."""
+    """More sockets ask without reading than there are slots for strangers.
+
+    `make load` measures how fast sign-in answers; here a busy machine may take long.
+    """
     url = sqlite_url(tmp_path_factory.mktemp("sqlite"))
     with deployed(url, platform, request_threads=4) as running:
-        answers = leave_unread(running.url)
+        answers = leave_unread(running.url, within=60.0)
     assert {answer.status for answer in answers} <= {400, 401}
 
 
