@@ -1,4 +1,4 @@
-"""Members of a group as they arrive: CSV, JSON lines or an Arrow stream of one column.
+"""Members of a group as they arrive: CSV, JSON Lines or an Arrow stream of one column.
 
 The column's name says the kind of identifier. What is wrong is told with its line: the upload is
 the auditor's own, so nothing is given away.
@@ -6,15 +6,14 @@ the auditor's own, so nothing is given away.
 
 import re
 from binascii import unhexlify
-from os import SEEK_END
 from typing import IO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.json
 
 from api.audiences.arrow_streams import read_stream
+from api.audiences.json_lines import read_json_lines
 from api.audiences.media_types import ARROW, CSV, JSON_LINES, MEDIA_TYPES, media_type_of
 from api.audiences.row_limit import RowLimit
 from api.kernel.errors import MalformedMembersError, UnsupportedMediaTypeError
@@ -41,7 +40,7 @@ def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members
         table.validate(full=True)
         kind = _kind(table.schema)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(error, media_type) from error
+        raise _unreadable(error) from error
     header = 0 if media_type == JSON_LINES else 1
     column = combine_chunks(table.column(kind))
     if column.null_count:
@@ -79,15 +78,7 @@ def _parse(body: IO[bytes], media_type: str, limit: RowLimit) -> pa.Table:
         reading = pyarrow.csv.ReadOptions(use_threads=False)
         return pyarrow.csv.read_csv(body, read_options=reading, convert_options=options)
     if media_type == JSON_LINES:
-        schema = pa.schema([(kind, pa.string()) for kind in IDENTIFIER_KINDS])
-        options = pyarrow.json.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="error"
-        )
-        # In one block, an error tells its row in the whole.
-        size = body.seek(0, SEEK_END)
-        body.seek(0)
-        reading = pyarrow.json.ReadOptions(block_size=min(size + 1, 2**31 - 1))
-        return _only_filled(pyarrow.json.read_json(body, reading, options))
+        return read_json_lines(body, limit)
     raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
 
 
@@ -99,18 +90,10 @@ def _refuse_wide(body: IO[bytes]) -> None:
         raise MalformedMembersError("one column is expected; found: more than a hundred", line=1)
 
 
-def _only_filled(table: pa.Table) -> pa.Table:
-    """The columns of JSON lines that any line has."""
-    return table.select(
-        [name for name in table.column_names if table.column(name).null_count < len(table)]
-    )
-
-
-def _unreadable(error: Exception, media_type: str) -> MalformedMembersError:
+def _unreadable(error: Exception) -> MalformedMembersError:
     message = str(error).split("\n")[0][:300]
     found = re.search(r"[Rr]ow #?(\d+)", message)
-    # Rows are counted from 1 in CSV and from 0 in JSON lines.
-    line = int(found.group(1)) + (media_type == JSON_LINES) if found else None
+    line = int(found.group(1)) if found else None
     return MalformedMembersError(f"the members cannot be read: {message}", line=line)
 
 

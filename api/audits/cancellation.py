@@ -6,6 +6,7 @@ from sqlmodel import Session, select
 
 from api.accounting import charge as charging
 from api.audits import queries
+from api.audits.states import change_state
 from api.db import AuditRow, ChargeRow
 from api.identity.caller import Caller
 from api.kernel import failpoints
@@ -31,6 +32,7 @@ def give_back(session: Session, at: datetime, row: AuditRow, settings: Settings)
     """Cancel a locked audit that no worker has begun, and refund it."""
     charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == row.id)).one()
     charging.refund(session, at, charge, settings)
-    row.state, row.finished_at = "cancelled", at
+    change_state(row, "cancelled")
+    row.finished_at = at
     session.add(row)
     session.flush()

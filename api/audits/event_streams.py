@@ -19,6 +19,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.audits.events import AuditEvents
+from api.audits.states import FINAL
 from api.db import Store
 from api.identity.caller import Caller
 from api.identity.credentials import check_still_valid
@@ -30,7 +31,6 @@ from openapi.resources import AuditState, Progress
 CHECK_SECONDS = 15.0
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = ": keep-alive\n\n"
-_FINAL = ("released", "failed", "cancelled")
 # Seconds after which a stream that was refused may be asked for again.
 _RETRY_AFTER = "5"
 
@@ -100,7 +100,7 @@ class EventStreams:
 
     async def _events(self, stream: Stream, audit_id: str, state: str) -> AsyncIterator[str]:
         yield _event(audit_id, state)
-        while state not in _FINAL:
+        while state not in FINAL:
             following = asyncio.ensure_future(self._audit_events.next_state(audit_id, state))
             try:
                 while not await _moved(following, stream):

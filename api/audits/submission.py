@@ -24,6 +24,7 @@ from api.audits.pricing import has_running_audit, in_currency
 from api.audits.queue.fair_queue import QueueSnapshot
 from api.audits.queue.group_commit import GroupCommit
 from api.audits.request_pricing import AuditSubject, PricedRequest
+from api.audits.states import FIRST
 from api.db import UNAVAILABLE, AudienceRow, AuditRow, HeadRow, MandateRow, Store, find_one, insert
 from api.identity.caller import Caller
 from api.kernel import failpoints
@@ -228,7 +229,7 @@ class AuditSubmission:
             mandate_id=mandate.id,
             audience_id=priced.subject.audience.id,
             kind=request.kind,
-            state="charged",
+            state=FIRST,
             request=order.text,
             price=price.model_dump_json(),
             idempotency_key=order.statement.key,

@@ -13,13 +13,20 @@ from typing import Any
 
 FIELDS = (
     "audit",
+    "drawn",
     "error",
+    "identifiers",
     "method",
     "milliseconds",
+    "people",
+    "places",
     "reason",
+    "requests",
     "researcher",
     "route",
+    "seconds",
     "status",
+    "tasks",
     "url",
     "webhook",
 )

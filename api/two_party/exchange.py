@@ -16,6 +16,7 @@ from api.audits.job import AuditJob
 from api.audits.pricing import load_audience_facts
 from api.audits.queries import get_owned
 from api.audits.release import present, state
+from api.audits.states import OPEN
 from api.db import AudienceRow, AuditRow, MandateRow, MessageRow, RunRow
 from api.identity.caller import Caller
 from api.kernel import failpoints
@@ -36,7 +37,6 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
 from api.two_party.dependencies import TwoPartyParts
 from api.two_party.failures import (
-    OPEN,
     WRONG_PROOF,
     fail_run,
     final_once_drawn,

@@ -27,6 +27,7 @@ from sqlmodel import Session, col, select
 
 from api import ledger
 from api.audits import final_failures
+from api.audits.states import OPEN, change_state
 from api.db import UNAVAILABLE, AuditRow, RunRow, Store
 from api.kernel.clock import next_second, now, whole_second
 from api.kernel.errors import BeginAgainError, ConflictError
@@ -34,7 +35,6 @@ from api.telemetry.metrics import AUDITS
 from privacy.two_party.errors import MessageError
 
 WRONG_PROOF, INTERNAL = "wrong-proof", "internal"
-OPEN = ("charged", "running")
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,8 @@ def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:
 
     Audit and ledger are locked. Nobody is refunded.
     """
-    audit.state, audit.finished_at, audit.failure = "failed", whole_second(now()), reason
+    change_state(audit, "failed")
+    audit.finished_at, audit.failure = whole_second(now()), reason
     facts = {"audit_id": audit.id, "reason": reason}
     ledger.append(session, "failure", facts, audit.auditor_id, at=at)
     session.add(audit)

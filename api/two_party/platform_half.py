@@ -24,6 +24,7 @@ from api.accounting.memberships import load_charged_members
 from api.accounting.people_digest import UnboundPeopleError
 from api.accounting.prices import exact_price
 from api.audits.pricing import load_audience_facts
+from api.audits.states import change_state
 from api.contents.service import StoredContent, load_contents
 from api.db import AudienceRow, AuditRow, ChargeRow, OrderRow, Store
 from api.kernel import failpoints
@@ -138,7 +139,7 @@ class PlatformHalf:
             with self.store.write() as session:
                 lock(session)
                 audit = lock_audit(session, self.audit.id, self.run)
-                audit.state = "running"
+                change_state(audit, "running")
                 session.add(audit)
                 debited, _ = load_charged_people(
                     session, *_charge_of(session, audit), self.settings

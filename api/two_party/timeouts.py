@@ -10,6 +10,7 @@ from sqlmodel import Session, col, select
 
 from api import ledger
 from api.audits import cancellation
+from api.audits.states import OPEN
 from api.db import AuditRow, RunRow, Store
 from api.kernel.clock import now
 from api.kernel.settings import Settings
@@ -24,7 +25,7 @@ def end_stale_runs(store: Store, settings: Settings) -> None:
     answered = select(RunRow.audit_id).where(col(RunRow.answered_at).is_not(None))
     stale = (
         col(AuditRow.kind) == NAME,
-        col(AuditRow.state).in_(("charged", "running")),
+        col(AuditRow.state).in_(OPEN),
         col(AuditRow.submitted_at) < oldest,
         col(AuditRow.id).not_in(answered),
     )

@@ -13,6 +13,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from docs.site.pictures import COMMITTED, pictures
 from docs.site.reference import REFERENCE, reference_pages
 from docs.site.reference.tables import table
 
@@ -32,6 +33,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "adr/index.md", content=index_of_decisions()))
     for place, text in reference_pages().items():
         files.append(File.generated(config, place, content=text))
+    for place, svg in pictures().items():
+        if place != COMMITTED:
+            files.append(File.generated(config, place, content=svg))
     return files
 
 
@@ -58,6 +62,8 @@ def index_of_decisions() -> str:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     from_readme = page.file.src_uri == "index.md"
+    if from_readme:
+        markdown = markdown.replace("](docs/images/", "](images/")
     folder = ROOT if from_readme else (ROOT / "docs" / page.file.src_uri).parent
     return _LINK.sub(lambda found: link(*found.groups(), folder, from_readme), markdown)
 

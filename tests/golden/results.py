@@ -30,7 +30,7 @@ def receipts() -> dict[str, str]:
 def results(folder: Path) -> dict[str, str]:
     """Return what `auditor analyse --json` prints for each receipt; `folder` is for its files."""
     made, home = {}, folder / "home"
-    _keep_sums(home)
+    keep_sums(home)
     for name, text in receipts().items():
         kind = Path(name).stem
         (folder / f"{kind}.json").write_text(text, encoding="utf-8")
@@ -63,7 +63,7 @@ def _contents(name: str) -> list[Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
-def _keep_sums(home: Path) -> None:
+def keep_sums(home: Path) -> None:
     audit_id = json.loads((_RELEASES / "two-party.json").read_text(encoding="utf-8"))["audit_id"]
     (home / "sums").mkdir(parents=True)
     shutil.copy(_SUMS, home / "sums" / f"{audit_id}.json")

@@ -1,4 +1,4 @@
-"""The README's own words: its snippet as printed, and its demo."""
+"""The snippet of the page for researchers as printed, and the demo that README names."""
 
 import json
 import re
@@ -16,11 +16,11 @@ from auditor_client.local.private_files import write_private
 from platform_sim import SimulatedPlatform, recruit
 from tests.world import Deployment
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/how-to/researchers/run-an-audit.md"
 
 
 def snippet() -> str:
-    [code] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    [code] = re.findall(r"as printed -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert isinstance(code, str)
     return code
 
@@ -46,7 +46,7 @@ def test_the_snippet_runs_as_printed(
     monkeypatch.chdir(tmp_path)
 
     names: dict[str, object] = {}
-    exec(compile(snippet(), "README.md", "exec"), names)
+    exec(compile(snippet(), PAGE.name, "exec"), names)
     sqlite_deployment.clients.push(lambda *_: names["auditor"].close())  # type: ignore[attr-defined]
 
     efg, low, high, verdict = capsys.readouterr().out.split()[-4:]

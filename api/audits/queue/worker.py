@@ -41,6 +41,7 @@ from api.audits.queue.exploration_journal import (
 )
 from api.audits.queue.leases import Leases
 from api.audits.release import Reduced, draw, reduce, sign_release
+from api.audits.states import change_state
 from api.db import UNAVAILABLE, AuditRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel import failpoints
@@ -298,7 +299,8 @@ class Worker:
 
 def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
     """Fail an audit finally, in one transaction with the entry in the ledger."""
-    row.state, row.finished_at, row.failure = "failed", whole_second(now()), reason
+    change_state(row, "failed")
+    row.finished_at, row.failure = whole_second(now()), reason
     purge_journals(session, row.id)
     facts = {"audit_id": row.id, "reason": reason}
     ledger.append(session, "failure", facts, row.auditor_id, at=written)

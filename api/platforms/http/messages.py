@@ -84,6 +84,8 @@ def _bounded(
     """Batches as they come. Rows of nothing take nothing until they are read as numbers."""
     size = seen = 0
     for batch in reader:
+        # Its size is computed from its offsets, which may point outside of it.
+        batch.validate()
         size, seen = size + max(batch.nbytes, 8 * len(batch)), seen + len(batch)
         if limit is not None and size > limit:
             raise MessageTooLargeError("more than may be held")

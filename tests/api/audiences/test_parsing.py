@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.audiences.json_lines import LONGEST_LINE
 from api.audiences.media_types import ARROW, CSV, JSON_LINES
 from api.audiences.parsing import read_members, tokens
 from api.audiences.row_limit import RowLimit
@@ -119,7 +120,7 @@ def test_the_line_is_right_far_into_a_large_file() -> None:
     assert refused(rows + '{"username":"a b"}\n', JSON_LINES) == many + 1
 
 
-# --- JSON lines
+# --- JSON Lines
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,9 @@ def test_the_line_is_right_far_into_a_large_file() -> None:
         ('{"username":"null"}\n{"username":"2020-01-01"}\n', ["null", "2020-01-01"]),
         ('{"username":"a\\"b"}\n{"username":"\\u00e4"}\n', ['a"b', "ä"]),
         ('{"username":"ada","email_sha256":null}\n', ["ada"]),
+        ('\ufeff\n{"username":"ada"}\n \r\n\t{"username":"grace"}\n\n', ["ada", "grace"]),
+        (f'{{"username":"{"x" * 200}"}}', ["x" * 200]),
+        ('{"username":"' + "\\ud83d\\ude00" * 200 + '"}', ["\U0001f600" * 200]),
     ],
 )
 def test_json_lines(body: str, names: list[str]) -> None:
@@ -149,20 +153,38 @@ def test_json_lines(body: str, names: list[str]) -> None:
         (b'{"username":"ada"}\n{"username":null}', 2),
         (b'{"username":"ada"}\n{"username":7}', 2),
         (b'{"username":"ada"}\n{"username":["ada"]}', 2),
-        (b'{"username":"ada"}\n{"name":"grace"}', None),
-        (b'{"username":"ada","extra":1}', None),
+        (b'{"username":"ada"}\n{"name":"grace"}', 2),
+        (b'{"username":"ada","extra":1}', 1),
         (b'{"username":"ada","username":"ada"}', 1),
         (b'{"username":"ada"}\n{"username":"gra', 2),
         (b'{"username":"ada"}\n{"username":"a b"}', 2),
         (b'{"username":"ada"}\n{"username":""}', 2),
-        (b'{"username":"\xff"}', None),
+        (b'{"username":"\xff"}', 1),
         (b'{"username":"\\ud800"}', 1),
-        (b'{"username":"ada"}\n{"email_sha256":"' + HEX[0].encode() + b'"}', 1),
+        (b'{"username":"ada"}\n{"email_sha256":"' + HEX[0].encode() + b'"}', 2),
+        (b"null", 1),
+        (b"null\n", 1),
+        (b"\n null\n", 1),
+        (b'{"username":"ada"}\nnull\n', 2),
+        (b'{"username":"ada"}{"username":"grace"}', 1),
+        (b'{"username":\n"ada"}', 1),
+        (b'{"username":"ada"' + b" " * LONGEST_LINE + b"}", 1),
+        (b'{"username":"ada"},\n{"username":"grace"}', 1),
+        (b'{"username":"ada"}\n' + b"[" * LONGEST_LINE, 2),
+        (b'{"username":"ada"}\n' + b" {" * LONGEST_LINE, 2),
+        (b'{"username":"ada"}\n{"username":' + b"1" * 5_000 + b"}", 2),
         (b'{"email_sha256":"' + HEX[0].encode() + b'"}\n{"email_sha256":"00"}', 2),
     ],
 )
 def test_malformed_json_lines_are_reported_with_their_line(body: bytes, line: int | None) -> None:
     assert refused(body, JSON_LINES) == line
+
+
+def test_the_lines_of_many_chunks_are_one_column() -> None:
+    names = [f"n{number}" for number in range(50_000)]
+    body = "".join(f'{{"username":"{name}"}}\n' for name in names)
+    assert read(body, JSON_LINES) == ("username", names)
+    assert refused(body + '{"email_sha256":"x"}', JSON_LINES) == len(names) + 1
 
 
 # --- Arrow
@@ -277,7 +299,10 @@ def test_another_media_type_is_not_guessed_at() -> None:
 
 TWO = {
     CSV: [b"username\na\nb\n", b"username\r\na\r\nb", b"username\ra\rb\r"],
-    JSON_LINES: [b'{"username":"a"}\n{"username":"b"}\n', b'{"username":"a"}{"username":"b"}'],
+    JSON_LINES: [
+        b'{"username":"a"}\n{"username":"b"}\n',
+        b'\n{"username":"a"}\n\n{"username":"b"}',
+    ],
     ARROW: [
         stream(("username", pa.array(["a", "b"]))),
         stream(("username", pa.chunked_array([["a"], ["b"]]))),
