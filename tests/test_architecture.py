@@ -11,6 +11,7 @@ import pytest
 
 from api.kernel import errors as raised
 from auditor_client import errors as received
+from openapi.kinds.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 OURS = ("api", "auditor_client", "openapi", "platform_sim", "privacy")
@@ -65,6 +66,20 @@ def test_of_the_service_the_console_alone_imports_the_sdk(graph: grimp.ImportGra
     }
     assert importers
     assert all(module.startswith("api.console.") for module in importers)
+
+
+def test_the_exchange_of_messages_alone_names_a_kind(graph: grimp.ImportGraph) -> None:
+    """Queue, submission and health read the registry, in which kinds of packages are too."""
+    kinds = {f"api.kinds.{contract.module}" for contract in BUILT_IN.values()}
+    importers = {
+        module
+        for kind in kinds
+        for name in graph.find_descendants(kind) | {kind}
+        for module in graph.find_modules_that_directly_import(name)
+        if module.startswith("api.") and not module.startswith("api.kinds.")
+    }
+    assert importers
+    assert all(module.startswith("api.two_party.") for module in importers)
 
 
 def _classes() -> Iterator[tuple[str, str]]:

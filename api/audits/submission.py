@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sqlalchemy import and_, bindparam
 from sqlmodel import Session, col, select
@@ -32,13 +32,13 @@ from api.kernel.errors import ApiError, IdempotencyConflictError, RefusalError
 from api.kernel.failpoints import Failpoint
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
+from api.kinds.registry import PayingMandate, platform_kind
 from api.ledger import append, lock
 from api.mandates import service as mandates
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.interfaces import Platform
 from openapi.resources import Audit, AuditRequest
 from privacy.ledger.statements import Statement
-from privacy.plans.assumptions import BOUNDED_WEIGHTS
 from privacy.receipts import canonical, digest
 from privacy.tables.membership import BATCH
 
@@ -218,8 +218,8 @@ class AuditSubmission:
             at,
             researcher_id=caller.researcher_id,
         )
-        if BOUNDED_WEIGHTS in priced.shown.assumes:
-            load_regulator_key(session, mandate)
+        if before_charge := platform_kind(request.kind).before_charge:
+            before_charge(request, PayingMandate(partial(load_regulator_key, session, mandate)))
         price = in_currency(priced.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(

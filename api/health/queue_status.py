@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 
 from api.db import AuditRow, MandateRow
 from api.kernel.clock import now
-from api.kinds.two_party import NAME as EXCHANGED
+from api.kinds.registry import runs_in_worker
 
 DAY = timedelta(days=1)
 _SHOWN = 50
@@ -88,7 +88,7 @@ def _pending(session: Session) -> list[Pending]:
 
 
 def _place(row: AuditRow, mandate: str) -> Place:
-    if row.kind == EXCHANGED:
+    if not runs_in_worker(row.kind):
         return "exchanging"
     if row.state == "charged":
         return "waiting" if mandate == "active" else "held"

@@ -6,7 +6,7 @@ people, and its tables leave the service only as noisy releases. Everything else
 and public facts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -66,16 +66,38 @@ def plan_release(request: Any, audience: AudienceFacts) -> ReleasePlan:
 
 
 @dataclass(frozen=True)
+class PayingMandate:
+    """Public facts of the mandate that is about to pay for an audit.
+
+    `load_regulator_key` returns the public key of the regulator who granted the mandate, as a JWK.
+    It raises `NoMandateError` if the regulator has no Ed25519 key.
+    """
+
+    load_regulator_key: Callable[[], Mapping[str, str]]
+
+
+BeforeCharge = Callable[[Any, PayingMandate], None]
+
+
+@dataclass(frozen=True)
 class PlatformKind:
     """A kind of audit as a platform runs it: its contract and its platform half.
 
     `requests` are those that `platform-auditor kinds check` tries on small worlds (default: the
     example of the contract). Their identifiers are filled in.
+
+    `runs_in_worker` states whether a worker takes charged audits of this kind from the queue
+    (default: yes). Otherwise they take no worker, and the package of the kind must end them.
+
+    `before_charge` is called with the request and the mandate that pays, while the ledger is
+    locked. It raises `RefusalError` for a mandate that cannot pay for this kind.
     """
 
     contract: KindContract
     half: "Kind"
     requests: tuple[Mapping[str, Any], ...] = ()
+    runs_in_worker: bool = True
+    before_charge: BeforeCharge | None = None
 
 
 class Kind(Protocol):

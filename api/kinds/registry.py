@@ -3,12 +3,22 @@
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from api.kinds.protocol import AudienceFacts, Kind, PlatformKind
+from api.kinds.protocol import AudienceFacts, Kind, PayingMandate, PlatformKind
 from api.platforms.interfaces import Platform
 from openapi.kinds.packages import PLATFORM_GROUP, PackageKinds
 from openapi.kinds.registry import BUILT_IN, CONTRACTS
 
-__all__ = ["KINDS", "AudienceFacts", "Kind", "is_third_party", "offered", "platform_kind"]
+__all__ = [
+    "KINDS",
+    "AudienceFacts",
+    "Kind",
+    "PayingMandate",
+    "is_third_party",
+    "kinds_outside_workers",
+    "offered",
+    "platform_kind",
+    "runs_in_worker",
+]
 
 
 def _built_in(module: str) -> PlatformKind:
@@ -51,6 +61,16 @@ def platform_kind(name: str) -> PlatformKind:
 def is_third_party(name: str) -> bool:
     """Return whether a package adds the kind, so that its bounds are taken as stated."""
     return name not in BUILT_IN
+
+
+def kinds_outside_workers() -> tuple[str, ...]:
+    """Return the kinds whose audits no worker runs."""
+    return tuple(name for name in KINDS if not platform_kind(name).runs_in_worker)
+
+
+def runs_in_worker(name: str) -> bool:
+    """Return whether a worker runs audits of this name; so it does if the kind is not enabled."""
+    return name not in kinds_outside_workers()
 
 
 def offered(platform: Platform) -> list[str]:

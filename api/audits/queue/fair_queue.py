@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Select,
@@ -35,14 +36,18 @@ from api.db import AuditRow, MandateRow, ProcessRow
 from api.kernel.clock import now
 from api.kernel.errors import QueueFullError
 from api.kernel.settings import Settings
-from api.kinds.registry import AudienceFacts
-from api.kinds.two_party import NAME as EXCHANGED
+from api.kinds.registry import AudienceFacts, kinds_outside_workers
 from privacy.tables.membership import BATCH
 
 # When to ask again. How fast the line moves would tell of the work that others make.
 RETRY_AFTER_SECONDS = 10
 # What settings allow at most.
 LONGEST_LEASE = timedelta(seconds=600)
+# The kinds are read when a statement runs: those of packages are admitted after this import.
+_OUTSIDE_WORKERS: BindParameter[list[str]] = bindparam(
+    "outside_workers", callable_=kinds_outside_workers, expanding=True
+)
+_RUNS_IN_WORKER = col(AuditRow.kind).not_in(_OUTSIDE_WORKERS)
 
 
 def waiting_audits() -> ColumnElement[bool]:
@@ -50,7 +55,7 @@ def waiting_audits() -> ColumnElement[bool]:
     halted = select(col(MandateRow.id)).where(col(MandateRow.state) != "active")
     return and_(
         col(AuditRow.state) == "charged",
-        col(AuditRow.kind) != EXCHANGED,
+        _RUNS_IN_WORKER,
         col(AuditRow.mandate_id).not_in(halted),
     )
 
@@ -89,7 +94,7 @@ def abandoned_audits() -> ColumnElement[bool]:
     """
     lease = col(AuditRow.lease_until)
     over = or_(lease < bindparam("now"), lease > bindparam("latest"))
-    return and_(col(AuditRow.state) == "running", col(AuditRow.kind) != EXCHANGED, over)
+    return and_(col(AuditRow.state) == "running", _RUNS_IN_WORKER, over)
 
 
 _POSITION = col(AuditRow.turn)

@@ -23,7 +23,7 @@ from api.kinds.building_blocks import log_checks, ranked_lists, score_bins
 from api.kinds.building_blocks.log_rows import SelectedRows, Selection, draw_rows, new_secret
 from api.kinds.building_blocks.scoring import require_scoring, score_isolating_failures
 from api.kinds.context import AuditContext
-from api.kinds.protocol import AudienceFacts, PlatformKind, Source, plan_release
+from api.kinds.protocol import AudienceFacts, PayingMandate, PlatformKind, Source, plan_release
 from api.platforms.interfaces import Persons, Platform
 from openapi.kinds import two_party as contract
 from openapi.resources import (
@@ -250,4 +250,11 @@ def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
     return UnsupportedAuditError(f"{why}. Nothing was charged.", case=case)
 
 
-KIND = PlatformKind(contract.KIND, TwoParty())
+def _require_regulator_key(_: TwoPartyRequest, mandate: PayingMandate) -> None:
+    """Refuse a mandate whose regulator has no key: the run could never be opened."""
+    mandate.load_regulator_key()
+
+
+KIND = PlatformKind(
+    contract.KIND, TwoParty(), runs_in_worker=False, before_charge=_require_regulator_key
+)
