@@ -100,7 +100,7 @@ def logged_fields(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
                     for node in ast.walk(extra)
                 ]
                 keys = [key for part in parts if isinstance(part, ast.Dict) for key in part.keys]
-                yield call.lineno, {key.value for key in keys if isinstance(key, ast.Constant)}
+                yield call.lineno, {str(key.value) for key in keys if isinstance(key, ast.Constant)}
 
 
 def test_every_field_of_a_log_call_is_shown() -> None:
