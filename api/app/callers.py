@@ -5,7 +5,9 @@ caller. This chooses admission slots, and nothing else: routes verify each reque
 """
 
 import hashlib
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +19,9 @@ from api.web.networks import network_of
 
 # Credentials whose researcher is remembered.
 _REMEMBERED = 10_000
+# Seconds for which a verification counts where a body is read next: a token that was revoked or
+# has expired meanwhile has a body read for this long at most.
+FRESH_SECONDS = 10.0
 
 
 class SessionReader(Protocol):
@@ -47,6 +52,7 @@ class Known:
 
     researcher: str
     role: str
+    verified_at: float = 0.0
 
     @property
     def key(self) -> str:
@@ -56,16 +62,22 @@ class Known:
 class KnownCallers:
     """The researchers of credentials that were verified. Used by the event loop alone."""
 
-    def __init__(self, most: int = _REMEMBERED) -> None:
-        self._most = most
+    def __init__(
+        self, most: int = _REMEMBERED, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most, self._clock = most, clock
         self._known: OrderedDict[str, Known] = OrderedDict()
 
     def find(self, credential: PresentedCredential) -> Known | None:
         return self._known.get(credential.digest)
 
+    def is_fresh(self, known: Known) -> bool:
+        """Whether the credential was verified less than `FRESH_SECONDS` ago."""
+        return self._clock() - known.verified_at < FRESH_SECONDS
+
     def learn(self, credential: PresentedCredential, caller: Caller) -> Known:
         """Remember the researcher whom a credential was verified for."""
-        known = Known(caller.researcher_id, caller.role)
+        known = Known(caller.researcher_id, caller.role, self._clock())
         self._known[credential.digest] = known
         self._known.move_to_end(credential.digest)
         if len(self._known) > self._most:

@@ -1,8 +1,9 @@
 """The gate before the application. A request passes three checks in order: caller, body, slot.
 
 FastAPI reads a body before it asks who sent it. Here a new token or session is verified first, and
-a body without one is small. A credential that was verified before is remembered: its body is read,
-and the route verifies it again. One that a route has refused is forgotten. A body that is read
+a body without one is small. A credential that was verified before is remembered, and verified again
+before a body is read if that was ten seconds ago. The route verifies it once more. One that a route
+has refused is forgotten. A body that is read
 here holds no slot of its class and no thread while it arrives, but a place among the bodies of
 strangers or of researchers. The parts of uploads and the messages of two-party runs are streamed
 to where they are read, and hold a slot of their class meanwhile.
@@ -14,7 +15,7 @@ not read keeps neither. Exports keep theirs: they are made while they are sent.
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
@@ -107,7 +108,8 @@ class Gate:
         """Return the researcher of a request: remembered, or verified if the credential is new.
 
         The route verifies every credential anew, once the request has a slot: what is shed costs
-        no verification. A request without a body whose credential is wrong goes on as a
+        no verification. Before a body is read, a verification that is not fresh is repeated. A
+        request without a body whose credential is wrong goes on as a
         stranger's: its path may need none, and the route answers otherwise.
         """
         if (scope["method"], scope["path"]) in _PUBLIC:
@@ -119,9 +121,13 @@ class Gate:
             return None
         known = self._callers.find(credential)
         if known is not None:
-            return known
+            self._shed_quotes(scope, known)
+            if not reads_body or self._callers.is_fresh(known):
+                return known
+            self._callers.forget(credential)
+        slots = self._slots_to_verify(scope, known)
         try:
-            with self._admission["new-credentials"].hold(network_key(scope)):
+            with slots:
                 async with hold_place(self._reads["new-credentials"]):
                     caller = await run_in_threadpool(self._verify, scope, credential)
         except UnauthenticatedError:
@@ -129,6 +135,15 @@ class Gate:
                 raise
             return None
         return None if caller is None else self._callers.learn(credential, caller)
+
+    def _slots_to_verify(self, scope: Scope, known: Known | None) -> AbstractContextManager[None]:
+        """Hold a slot of strangers, or one of the researcher whom the credential was verified for.
+
+        A flood of forged tokens keeps no known researcher from sending a body.
+        """
+        if known is None:
+            return self._admission["new-credentials"].hold(network_key(scope))
+        return self._admission["bodies"].hold(known.key)
 
     def _shed_quotes(self, scope: Scope, known: Known | None) -> None:
         """Refuse a quote while audits that are under way need every slot or permit.
