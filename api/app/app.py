@@ -97,6 +97,7 @@ def create_app(container: Container) -> FastAPI:
         authenticate=authenticate,
         sessions=sessions,
         early=app.state.early,
+        backlog=container.backlog,
     )
     app.add_middleware(AccessLog)
     return app

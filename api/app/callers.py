@@ -52,6 +52,8 @@ class Known:
 
     researcher: str
     role: str
+    # None for regulators and operators.
+    auditor_id: str | None = None
     verified_at: float = 0.0
 
     @property
@@ -77,7 +79,7 @@ class KnownCallers:
 
     def learn(self, credential: PresentedCredential, caller: Caller) -> Known:
         """Remember the researcher whom a credential was verified for."""
-        known = Known(caller.researcher_id, caller.role, self._clock())
+        known = Known(caller.researcher_id, caller.role, caller.auditor_id, self._clock())
         self._known[credential.digest] = known
         self._known.move_to_end(credential.digest)
         if len(self._known) > self._most:

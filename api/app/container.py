@@ -16,6 +16,7 @@ from api.audiences.matcher import Matcher
 from api.audits import queries
 from api.audits.event_streams import EventStreams
 from api.audits.events import AuditEvents
+from api.audits.queue.backlog import Backlog
 from api.audits.queue.heartbeats import Heartbeat
 from api.audits.queue.worker import Worker
 from api.audits.queue.worker_thread import WorkerThread
@@ -61,6 +62,8 @@ class Container:
     wake: threading.Event = field(default_factory=threading.Event)
     # Two-party runs in progress in this process.
     runs: LiveRuns = field(default_factory=LiveRuns)
+    # Audits that wait for a worker, as this process counted them last.
+    backlog: Backlog = field(default_factory=Backlog)
     # Packages whose kinds of audit this deployment offers.
     packages: tuple[Package, ...] = ()
 
@@ -77,7 +80,7 @@ class Container:
     @cached_property
     def submissions(self) -> AuditSubmission:
         """The service that charges audits."""
-        return AuditSubmission(self.store, self.platform, self.settings)
+        return AuditSubmission(self.store, self.platform, self.settings, self.backlog)
 
     @cached_property
     def matcher(self) -> Matcher:

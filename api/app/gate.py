@@ -32,6 +32,7 @@ from api.app.callers import (
 )
 from api.app.capacity import Capacity
 from api.app.early_shedding import EarlyShedding, WholeRequest
+from api.audits.queue.backlog import Backlog
 from api.db import UNAVAILABLE
 from api.identity.caller import Caller
 from api.identity.metadata import REVOCATION_PATH, TOKEN_PATH
@@ -76,12 +77,14 @@ class Gate:
         authenticate: Callable[..., Any],
         sessions: SessionReader | None = None,
         early: EarlyShedding | None = None,
+        backlog: Backlog | None = None,
     ) -> None:
         capacity = Capacity.of(settings)
         self.app = app
         self.settings = settings
         self._authenticate = authenticate
         self._sessions = sessions
+        self._backlog = backlog or Backlog()
         self._admission = Admission(capacity.shares)
         self._callers = KnownCallers()
         self._writes = _permits(capacity.writes)
@@ -146,22 +149,25 @@ class Gate:
         return self._admission["bodies"].hold(known.key)
 
     def _shed_quotes(self, scope: Scope, known: Known | None) -> None:
-        """Refuse a quote while audits that are under way need every slot or permit.
+        """Refuse a quote while audits that are under way need every slot, permit or worker.
 
         A service that quotes more than it can run has no time left to run anything.
         """
         if known is not None and classify(scope, known.role) == "quotes":
-            refusal = self._refusal_of_quote()
+            refusal = self._refusal_of_quote(known)
             if refusal is not None:
                 raise refusal
 
-    def _refusal_of_quote(self) -> Refusal | None:
+    def _refusal_of_quote(self, known: Known | None) -> Refusal | None:
         slots = self._admission["quotes"]
         shed = slots.are_taken or self._writes["requests"].locked()
+        if known is not None and known.auditor_id is not None:
+            shed = shed or self._backlog.has_share(known.auditor_id)
         return slots.overloaded() if shed else None
 
     def _may_shed(self) -> bool:
-        return self._writes["requests"].locked() or self._admission.may_refuse
+        charges = self._writes["requests"].locked() or self._backlog.is_current
+        return charges or self._admission.may_refuse
 
     def _refuse_before_parsing(self, request: WholeRequest) -> Refusal | None:
         """Return the refusal of a request that would be shed; None if it takes the usual way.
@@ -174,7 +180,7 @@ class Gate:
         if new or path in PROBES or path.startswith("/console"):
             return None
         name = class_of(request.method, path, known.role if known else None)
-        if name == "quotes" and (refusal := self._refusal_of_quote()) is not None:
+        if name == "quotes" and (refusal := self._refusal_of_quote(known)) is not None:
             return refusal
         return self._admission[name].refusal(known.key if known else request.network_key)
 

@@ -21,6 +21,7 @@ from api.accounting import charge
 from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
 from api.audits.pricing import has_running_audit, in_currency
+from api.audits.queue.backlog import Backlog
 from api.audits.queue.fair_queue import QueueSnapshot
 from api.audits.queue.group_commit import GroupCommit
 from api.audits.request_pricing import AuditSubject, PricedRequest
@@ -97,8 +98,11 @@ class _Submission:
 class AuditSubmission:
     """Charges audits and puts them in the queue."""
 
-    def __init__(self, store: Store, platform: Platform, settings: Settings) -> None:
+    def __init__(
+        self, store: Store, platform: Platform, settings: Settings, backlog: Backlog | None = None
+    ) -> None:
         self._store, self._platform, self._settings = store, platform, settings
+        self._backlog = backlog or Backlog()
         self._charge = GroupCommit(
             self._locked_ledger, self._charge_batch, _can_batch_with, fatal=UNAVAILABLE
         )
@@ -178,6 +182,7 @@ class AuditSubmission:
             self._charge_order(session, at, order, priced, queue, granted[order.caller.auditor])
             for order, priced in zip(orders, everything, strict=True)
         ]
+        self._backlog.record(queue.waiting)
         insert(session, *(bill.audit for bill in bills))
         failpoints.hit(Failpoint.BEFORE_CHARGE)
         charge.charge(session, at, bills, self._settings)

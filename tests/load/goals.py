@@ -10,7 +10,10 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Goal:
-    """One number and its limit: at most the limit, or at least where `at_least` is set."""
+    """One number and its limit: at most the limit, or at least where `at_least` is set.
+
+    `is_speed` marks numbers that another program on the machine can make worse.
+    """
 
     name: str
     value: float
@@ -18,12 +21,18 @@ class Goal:
     unit: str = ""
     at_least: bool = False
     detail: str = ""
+    is_speed: bool = False
 
     @property
     def is_met(self) -> bool:
         if math.isnan(self.value):
             return False
         return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    @property
+    def is_only_slow(self) -> bool:
+        """Whether the goal is missed, but everything was answered in the end."""
+        return self.is_speed and not self.is_met and math.isfinite(self.value)
 
     def __str__(self) -> str:
         verdict = "met" if self.is_met else "MISSED"
@@ -77,6 +86,11 @@ class Judge:
     @property
     def missed(self) -> int:
         return sum(not goal.is_met for goal in self.goals)
+
+    @property
+    def broken(self) -> int:
+        """The number of missed goals that no slow machine explains."""
+        return sum(not (goal.is_met or goal.is_only_slow) for goal in self.goals)
 
     def __str__(self) -> str:
         return f"load: {len(self.goals)} goals, {self.missed} missed"

@@ -68,7 +68,8 @@ class Run:
         kept = rates[-1] / max(rates)
         told = f"{rates[-1]:.1f} of {max(rates):.1f} audits/s"
         name = self._name(f"throughput at {self.loads[-1]:g} times, of the peak")
-        return [*goals, Goal(name, kept, KEPT, at_least=True, detail=told), self._afterwards()]
+        speed = Goal(name, kept, KEPT, at_least=True, detail=told, is_speed=True)
+        return [*goals, speed, self._afterwards()]
 
     def sdk_clients(self) -> list[Goal]:
         """Run 40 SDK clients, then 200."""
@@ -85,7 +86,8 @@ class Run:
         ratio = many.rate / few.rate if few.rate else 0.0
         told = f"{many.rate:.1f} and {few.rate:.1f} audits/s, {many.cpu_share}"
         name = f"rate of {MANY_CLIENTS} SDK clients, of that of {FEW_CLIENTS}"
-        return [*goals, Goal(self._name(name), ratio, KEPT, at_least=True, detail=told)]
+        speed = Goal(self._name(name), ratio, KEPT, at_least=True, detail=told, is_speed=True)
+        return [*goals, speed]
 
     def planner_flood(self) -> list[Goal]:
         """Ask the planner, which anybody may, more than it can answer."""
@@ -140,6 +142,7 @@ class Run:
                 reads.shed_limit(self.scene.idle),
                 "s",
                 detail=told,
+                is_speed=True,
             ),
         ]
 

@@ -75,4 +75,4 @@ def health_goal(name: str, probes: Probes, idle: float) -> Goal:
     """Return the goal for `/healthz` under load."""
     limit = max(TIMES_IDLE * idle, FLOOR)
     told = f"{len(probes.seconds)} probes, {probes.unanswered} unanswered, idle {idle:.3f} s"
-    return Goal(f"{name}: p99 of /healthz", probes.p99, limit, "s", detail=told)
+    return Goal(f"{name}: p99 of /healthz", probes.p99, limit, "s", detail=told, is_speed=True)

@@ -66,7 +66,7 @@ class Burst:
             return goals
         limit = shed_limit(idle, BURST_SHED_WITHIN)
         p99 = quantile(shed, 0.99)
-        return [*goals, Goal(f"{name}: p99 of shed answers", p99, limit, "s")]
+        return [*goals, Goal(f"{name}: p99 of shed answers", p99, limit, "s", is_speed=True)]
 
 
 def shed_limit(idle: float, floor: float = SHED_WITHIN) -> float:

@@ -46,6 +46,14 @@ def test_goals_from_below_and_numbers_that_were_not_measured() -> None:
     assert not Goal("rate", float("nan"), 0.8).is_met
 
 
+def test_a_missed_speed_is_told_from_a_missing_answer() -> None:
+    judge = Judge(lambda line: None)
+    judge.count([Goal("p99", 2.0, 1.0, is_speed=True), Goal("p99", 0.5, 1.0, is_speed=True)])
+    assert (judge.missed, judge.broken) == (1, 0)
+    judge.count([Goal("p99", float("inf"), 1.0, is_speed=True), Goal("unanswered", 2, 0)])
+    assert (judge.missed, judge.broken) == (3, 2)
+
+
 def test_only_a_refusal_that_says_when_to_come_back_is_shedding() -> None:
     later, overload = {"retry-after": "1"}, b'{"reason": "overload"}'
     assert Answer(429, 0.0, later).is_shed

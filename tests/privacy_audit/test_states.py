@@ -15,6 +15,7 @@ from api.audits.queue.worker import Worker
 from api.db import AuditRow
 from api.kinds.score_histogram import ScoreHistogram
 from api.two_party import exchange, platform_half
+from openapi.resources import AuditState
 from tests.privacy_audit.states.everything import SCENES
 from tests.privacy_audit.states.search import search
 
@@ -71,13 +72,17 @@ def test_an_answer_that_may_draw_again_after_a_fault_is_found(
 
 
 def test_a_run_that_reads_after_its_cancellation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The audit is given back while its run is under way, and the run does not look."""
+    """The audit is given back while its run is under way, and nothing in the run looks at that."""
 
     def unlocked(session: Any, audit_id: str, _: str) -> AuditRow:
         found: AuditRow = session.get_one(AuditRow, audit_id)
         return found
 
+    def unchecked(row: AuditRow, after: AuditState) -> None:
+        row.state = after
+
     monkeypatch.setattr(platform_half, "lock_audit", unlocked)
+    monkeypatch.setattr(platform_half, "change_state", unchecked)
     live = "begin 0 at 0, the upload", "go on 0 at 0"
     found = wrong(1, *UPLOADED, *live, fine=True)
     assert any("audit 0 (two-party" in each for each in found)

@@ -173,3 +173,17 @@ def test_what_would_not_fit_is_refused_before_it_is_charged(
             refused(someone.me.submit(someone.request), "audit-too-large", "256 MiB")
     assert problem["limit"] == 2**28 < 4 * 2**27 < problem["needed"]
     assert someone.me.submit(someone.request).is_success
+
+
+def test_each_charge_counts_the_audits_that_wait(
+    line: Deployment, comes: Callable[[int], Someone]
+) -> None:
+    """The gate sheds quotes by this count."""
+    ada, bob = comes(4), comes(4)
+    ada.submit(2)
+    assert sorted(line.service.backlog.waiting.values()) == [2]
+    bob.submit()
+    assert sorted(line.service.backlog.waiting.values()) == [1, 2]
+    served(line, 2)
+    bob.submit()
+    assert sum(line.service.backlog.waiting.values()) == 2

@@ -11,6 +11,7 @@ from api.app import callers
 from api.app.callers import PresentedCredential
 from api.app.capacity import Capacity
 from api.app.gate import Gate
+from api.audits.queue.backlog import MOST_WAITING, Backlog
 from api.identity.caller import Caller
 from api.kernel.errors import UnauthenticatedError
 from api.web import waiting
@@ -32,7 +33,8 @@ def caller_of(name: str) -> Caller:
     name = name.partition("-")[0]
     if name not in ROLES:
         raise UnauthenticatedError("Nobody knows this token.")
-    return Caller(name, name, ROLES[name], "auditor_x")
+    role = ROLES[name]
+    return Caller(name, name, role, "auditor_x" if role == "auditor" else None)
 
 
 class Sessions:
@@ -67,8 +69,8 @@ class App:
         await send({"type": "http.response.body", "body": b""})
 
 
-def gate(app: Callable[..., Any]) -> Gate:
-    return Gate(app, SETTINGS, caller_of, Sessions())
+def gate(app: Callable[..., Any], backlog: Backlog | None = None) -> Gate:
+    return Gate(app, SETTINGS, caller_of, Sessions(), backlog=backlog)
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:
@@ -141,6 +143,22 @@ def test_quotes_are_shed_while_charges_need_every_permit(path: str) -> None:
         assert b"retry-after" in dict(quote.answered[0]["headers"])
         app.go_on.set()
         assert await asyncio.gather(*charges) == [200] * WRITES["requests"]
+        assert await Request("POST", path, bearer("bob")).to(door) == 200
+
+    run(overload())
+
+
+@pytest.mark.parametrize("path", ["/v1/audits/price", "/v1/audits/prices"])
+def test_quotes_are_shed_while_audits_of_the_auditor_wait_for_workers(path: str) -> None:
+    async def overload() -> None:
+        backlog = Backlog()
+        door = gate(App(), backlog)
+        assert await Request("POST", path, bearer("ada")).to(door) == 200
+        backlog.record({"auditor_x": MOST_WAITING})
+        assert await Request("POST", path, bearer("bob")).to(door) == 503
+        assert await Request("POST", path, bearer("olga")).to(door) == 200, "an operator"
+        assert await Request("POST", "/v1/audits", bearer("bob")).to(door) == 200, "not a quote"
+        backlog.record({"auditor_y": MOST_WAITING})
         assert await Request("POST", path, bearer("bob")).to(door) == 200
 
     run(overload())

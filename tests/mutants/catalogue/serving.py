@@ -5,6 +5,7 @@ from tests.mutants.mutant import Mutant
 ROUTING = "tests/api/web/test_routing.py"
 EARLY = "tests/api/app/test_early_shedding.py"
 GATE = "tests/api/app/test_gate.py"
+BACKLOG = "tests/api/audits/queue/test_backlog.py"
 CAPACITY = "tests/api/app/test_capacity.py"
 CONNECTIONS = "tests/api/app/test_connections.py"
 TOGETHER = "tests/api/audits/queue/test_group_commit.py"
@@ -53,6 +54,32 @@ MUTANTS = (
         'shed = slots.are_taken or self._writes["requests"].locked()',
         "shed = slots.are_taken",
         (f"{GATE}::test_quotes_are_shed_while_charges_need_every_permit",),
+    ),
+    Mutant(
+        "quotes_come_before_waiting_audits",
+        "Quotes are made for auditors whose audits wait for workers.",
+        "api/app/gate.py",
+        "if known is not None and known.auditor_id is not None:",
+        "if False:",
+        (
+            f"{GATE}::test_quotes_are_shed_while_audits_of_the_auditor_wait_for_workers[/v1/audits/price]",
+        ),
+    ),
+    Mutant(
+        "a_backlog_is_remembered",
+        "A service that was busy once sheds quotes for as long as nobody charges.",
+        "api/audits/queue/backlog.py",
+        "return self.clock() - self._latest.at < _CURRENT_SECONDS",
+        "return True",
+        (f"{BACKLOG}::test_a_count_is_used_for_half_a_second",),
+    ),
+    Mutant(
+        "one_auditor_fills_the_backlog",
+        "The audits of one auditor keep everybody from quotes.",
+        "api/audits/queue/backlog.py",
+        "latest.waiting.get(auditor_id, 0) >= latest.share",
+        "sum(latest.waiting.values()) >= latest.share",
+        (f"{BACKLOG}::test_the_audits_of_one_auditor_keep_no_other_from_quotes",),
     ),
     Mutant(
         "a_second_request_is_swallowed",
