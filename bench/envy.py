@@ -19,7 +19,7 @@ from api.kinds.envy_freeness.algorithms import (
     Certificate,
     Terms,
     audit,
-    fleet_of,
+    make_fleet,
     probabilistic,
     run,
 )
@@ -110,7 +110,7 @@ def paper_size(
 
 def run_fleet(terms: Terms, targets: int) -> None:
     rng, means = np.random.default_rng(0), PROBLEMS[3]
-    run(fleet_of(terms, len(means) - 1, targets), alike(means, rng), rng)
+    run(make_fleet(terms, len(means) - 1, targets), alike(means, rng), rng)
 
 
 def run_oracle(terms: Terms, targets: int, means: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, and_, col
 
-from api.db import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
+from api.db import EntryRow, LedgerEndRow, ResearcherRow, StatementRow, change, find, insert
 from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
 from api.ledger import tree
@@ -43,7 +43,7 @@ _STATED = (
         col(StatementRow.key),
         col(StatementRow.number),
     )
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(ResearcherRow, _IS_MAKER)
     .outerjoin(StatementRow, _WAS_MADE)
 )
@@ -136,11 +136,11 @@ def _keep_time(session: Session) -> None:
         change(session, _locked(session), latest=at)
 
 
-def _locked(session: Session) -> HeadRow:
+def _locked(session: Session) -> LedgerEndRow:
     """Asked for once in a transaction: the lock stays until it ends."""
-    if HeadRow not in session.info:
-        session.info[HeadRow] = find(session, HeadRow, lock=True)
-    return cast("HeadRow", session.info[HeadRow])
+    if LedgerEndRow not in session.info:
+        session.info[LedgerEndRow] = find(session, LedgerEndRow, lock=True)
+    return cast("LedgerEndRow", session.info[LedgerEndRow])
 
 
 def _entry(number: int, at: datetime, draft: Draft) -> EntryRow:

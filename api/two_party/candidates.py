@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from api.audiences.parsing import tokens
 from api.identity.key_encryption import decode
 from api.kernel.settings import Settings
-from api.platforms.directory import usable
+from api.platforms.directory import keep_usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
@@ -49,7 +49,7 @@ def load_candidates(
     try:
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
-        persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
+        persons, identifiers = keep_usable(kind, np.asarray(listed, np.int64), named)
         everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
         raise PlatformDownError("the platform does not list its people") from error

@@ -41,7 +41,7 @@ class OpeningDraw:
     def facts(self) -> dict[str, Any]:
         if self.head is None:
             return {}
-        return {"draw": {"size": self.head.size, "root": root_of(self.head).hex()}}
+        return {"draw": {"size": self.head.size, "root": read_root(self.head).hex()}}
 
 
 def deliver_release(
@@ -94,17 +94,17 @@ def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunR
 def find_draw(session: Session, audit: AuditRow, run: RunRow) -> OpeningDraw:
     """Whether the run has to be opened, and by which head that was drawn."""
     share = session.get_one(MandateRow, audit.mandate_id).opened_share
-    if not draws(share):
+    if not opens_at_random(share):
         return OpeningDraw("opening" if share == 1 and not run.opened else None)
     head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
-    waits = drawn(share, root_of(head), audit.id) and not run.opened
+    waits = drawn(share, read_root(head), audit.id) and not run.opened
     return OpeningDraw("opening" if waits else None, head)
 
 
-def draws(share: Fraction) -> bool:
+def opens_at_random(share: Fraction) -> bool:
     """Whether it is drawn which runs are opened: not if all are, nor if none is."""
     return 0 < share < 1
 
 
-def root_of(head: CheckpointRow) -> bytes:
+def read_root(head: CheckpointRow) -> bytes:
     return notes.Checkpoint.parse(notes.Note.parse(head.note).text).root

@@ -31,7 +31,7 @@ from api.kernel.errors import (
 from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import NAME, terms_of
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
@@ -208,9 +208,9 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
-        if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+        if delivery.opens_at_random(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: a verifier of the ledger must be able to repeat the draw.
-            sign_head(session, [key], parts.origin, at, lasting=True)
+            issue_checkpoint(session, [key], parts.origin, at, lasting=True)
         failpoints.hit(Failpoint.RELEASE_WRITTEN)
     failpoints.hit(Failpoint.RELEASE_COMMITTED)
 

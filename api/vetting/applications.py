@@ -28,7 +28,7 @@ from privacy.ledger.entries import instant
 from privacy.ledger.statements import Statement
 
 
-def statement_of(
+def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
     """The applicant's statement, verified with the key that it holds, and all others' proofs."""
@@ -84,7 +84,7 @@ def answer(
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
-    move(row, "answer", caller.role, at, calendar)
+    change_state(row, "answer", caller.role, at, calendar)
     row.version += 1
     _write_version(session, row, draft, individuals.admit(session, draft, at), statement, at)
     return row
@@ -100,15 +100,15 @@ def withdraw(
     """The applicant wants it no more."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
-    move(row, "withdraw", caller.role, at, calendar)
+    change_state(row, "withdraw", caller.role, at, calendar)
     row.version += 1
     people = [session.get_one(ResearcherRow, row.principal_id)]
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     record(session, row, "application", facts, statement, at)
     return row
 
 
-def move(
+def change_state(
     row: ApplicationRow, event: str, role: Role, at: datetime, calendar: Calendar, days: int = 0
 ) -> None:
     """Change the state as the table says, if the period for it is not over."""
@@ -220,8 +220,8 @@ def _write_version(
             f"{strangers[0]} is a researcher of another auditor",
             case="researcher-of-another-auditor",
         )
-    individuals.name_in(session, row, people)
+    individuals.replace_individuals(session, row, people)
     keep_texts(session, row, draft)
     individuals.keep_texts(session, draft, people)
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     row.entry = record(session, row, "application", facts, statement, at).number

@@ -65,8 +65,8 @@ def verify(
     with ThreadPoolExecutor() as pool, _uncollected():
         signatures = Signatures(pool)
         check = _verify_all if about.auditor is None else _verify_some
-        books = Replay(trust, signatures, heads.has, partial=about.auditor is not None, plans=plans)
-        counts = check(about, entries, books, heads, signatures)
+        replay = Replay(trust, signatures, heads.has, partial=about.auditor is not None, plans=plans)
+        counts = check(about, entries, replay, heads, signatures)
     newest = heads.newest
     return Verified(
         newest.checkpoint.size,
@@ -75,7 +75,7 @@ def verify(
         newest.checkpoint,
         newest.note,
         about.auditor,
-        books.notices,
+        replay.notices,
     )
 
 
@@ -110,9 +110,9 @@ def _header(line: bytes, trust: Trust) -> Header:
 
 
 def _verify_all(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header, entries: Iterable[bytes], replay: Replay, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
-    """All entries: their numbers, times, statements and books, and the tree over them."""
+    """All entries: their numbers, times, statements and replay, and the tree over them."""
     counts, tree = Counter[str](), Frontier()
     if 0 in heads.sizes:
         heads.reach(0, tree.root())
@@ -120,7 +120,7 @@ def _verify_all(
         number = tree.size
         try:
             for entry in export_lines.parse_all(batch):
-                books.play(entry, number)
+                replay.play(entry, number)
                 if entry.kind == "signing-key":
                     heads.announce(entry)
                 counts[entry.kind] += 1
@@ -152,7 +152,7 @@ def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[
 
 
 def _verify_some(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header, entries: Iterable[bytes], replay: Replay, heads: Heads, signatures: Signatures
 ) -> Counter[str]:
     """Verify an auditor's own entries: each with its proof, and the balances of those seen.
 
@@ -173,7 +173,7 @@ def _verify_some(
             entry = export_lines.parse(proven.entry.encode())
             number = entry.number
             _check_shown(entry, proven, header, newest, before)
-            books.play(entry, number)
+            replay.play(entry, number)
             if entry.kind == "signing-key":
                 heads.pass_by(number)
                 heads.announce(entry)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from api.kinds.envy_freeness.algorithms.terms import Bounds, Verdict
 from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
@@ -36,7 +36,7 @@ BOTH: tuple[Bounds, ...] = ("printed", "tight")
 def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
     """Run the same problem for `trials` targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
-    return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)
+    return run(make_fleet(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)
 
 
 def figure_3_rows(trials: int, alphas: Sequence[float]) -> list[Row]:

@@ -16,7 +16,7 @@ from sqlmodel import select
 
 from api.db import CourseRow, Store
 from api.kernel.failpoints import Failpoint
-from api.kinds.envy_freeness.algorithms.checkpoint import unpacked
+from api.kinds.envy_freeness.algorithms.checkpoint import unpack_state
 from api.platforms.interfaces import Persons
 from platform_sim.draws.randomness import lots
 
@@ -97,7 +97,7 @@ def at_any_moment(store: Store, shown: Path) -> Iterator[str]:
     with store.read() as session:
         for row in session.exec(select(CourseRow)):
             if row.state:
-                yield from _written(unpacked(row.state), taken)
+                yield from _written(unpack_state(row.state), taken)
 
 
 def contradictions(shown: Path) -> Iterator[str]:

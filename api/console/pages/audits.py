@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
-from api.console.forms.options import Choices, elsewhere, load_choices, suitable
+from api.console.forms.options import Choices, list_suitable_logs, load_choices, needs_local_keys
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
@@ -73,9 +73,9 @@ def prepare_audit(
         kinds={each: TITLES[each] for each in offer.catalogue.kinds},
         note=_note(offer, kind),
         offer=offer,
-        logs=[each.name for each in suitable(offer.catalogue, kind)],
-        elsewhere=elsewhere(kind),
-        fields=[] if elsewhere(kind) else form_of(kind, offer, given),
+        logs=[each.name for each in list_suitable_logs(offer.catalogue, kind)],
+        elsewhere=needs_local_keys(kind),
+        fields=[] if needs_local_keys(kind) else form_of(kind, offer, given),
         first_kind=_first_kind(kind, offer),
         allowed=any(kind in mandate.kinds for mandate in offer.mandates),
         bins=next(iter(given.get("bins", ())), "").strip(),
@@ -197,7 +197,7 @@ def _priced(
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
     """The request of a filled form and its price, or what is wrong with it."""
-    if not given or elsewhere(kind):
+    if not given or needs_local_keys(kind):
         return None, None, None
     try:
         asked = request_of(kind, offer, given, lambda audit: _released(visit, session, audit))

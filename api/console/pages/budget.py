@@ -9,7 +9,7 @@ from api.db import EntryRow
 from api.identity.caller import Caller
 from api.kernel.clock import now
 from api.ledger import to_wire
-from api.ledger.visibility import visible
+from api.ledger.visibility import select_visible_entries
 from api.mandates.queries import get_budget
 from api.web.dependencies import ReadDep
 from openapi.resources import Entry
@@ -35,5 +35,5 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
 
 def list_spending(session: Session, caller: Caller) -> list[Entry]:
     """The charges and refunds that the caller may see, as the ledger's API shows them."""
-    query = visible(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
+    query = select_visible_entries(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
     return [to_wire(row) for row in session.exec(query)]

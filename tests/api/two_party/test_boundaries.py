@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audits.submission import AuditSubmission
 from api.db import AuditRow, EntryRow
 from api.kernel import failpoints
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")

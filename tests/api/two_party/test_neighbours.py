@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.parsing import tokens
 from api.kernel.settings import Settings
 from api.platforms.interfaces import Persons, Platform
@@ -40,7 +40,7 @@ class Listed:
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")

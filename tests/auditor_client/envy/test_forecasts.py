@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness.algorithms import Terms as Promise
-from api.kinds.envy_freeness.algorithms import beta, fleet_of, run
+from api.kinds.envy_freeness.algorithms import beta, make_fleet, run
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 from auditor_client.envy import EnvyTerms, forecast
 from auditor_client.envy.forecast_paper import Printed
@@ -27,7 +27,7 @@ def test_a_forecast_is_near_the_average(
     problem: int, alpha: float, bounds: Bounds, tolerance: float
 ) -> None:
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
-    fleet = fleet_of(Promise(0.05, tolerance, alpha, bounds=bounds), len(means) - 1, 24)
+    fleet = make_fleet(Promise(0.05, tolerance, alpha, bounds=bounds), len(means) - 1, 24)
     ended = run(fleet, alike(means, rng), rng)
     found = forecast(means, EnvyTerms(0.05, tolerance, alpha, bounds))
     assert found.verdicts[0] == ended.verdicts[0]

@@ -205,7 +205,7 @@ MUTANTS = (
         "samples_are_priced_like_uploads",
         "The facts of a sampled audience do not say that its size is fixed.",
         "api/audits/pricing.py",
-        "fixed_slots=displaces(audience)",
+        "fixed_slots=can_displace_people(audience)",
         "fixed_slots=False",
         (f"{PRICING}::test_in_a_sample_people_displace_each_other[sample-True]",),
     ),

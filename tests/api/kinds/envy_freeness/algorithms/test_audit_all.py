@@ -3,7 +3,7 @@ import pytest
 
 from api.kinds.envy_freeness.algorithms import AuditSize, Terms, audit, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.audit_all import sample
-from api.kinds.envy_freeness.algorithms.identical_people import of_groups
+from api.kinds.envy_freeness.algorithms.identical_people import group_rewards
 from platform_sim.exploration.bandits import by_person
 
 SIZE = AuditSize(targets=5, arms=4, level=0.02)
@@ -58,7 +58,7 @@ def test_groups_are_audited_as_if_each_were_one() -> None:
     members = [np.flatnonzero(taste == group) for group in range(3)]
     size = exact(3, 0.05)
     terms = Terms(size.level, 0.1, 0.5, bounds="tight")
-    rewards = of_groups(members, by_person(utilities, rng), rng)
+    rewards = group_rewards(members, by_person(utilities, rng), rng)
     assert audit(rewards, 3, size, terms, rng).finding == "envy-free"
 
 
