@@ -12,7 +12,7 @@ from auditor_client.oversight.client import Insight
 from auditor_client.oversight.quarter import Quarter
 from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.client import Applications
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
@@ -76,7 +76,7 @@ class Researchers:
         """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
         body = validate(
             ResearcherDraft,
-            name=personal(name),
+            name=salt_text(name),
             role=role,
             auditor_id=auditor_id,
             jwk=None if jwk is None else checked_public(jwk),
@@ -86,7 +86,7 @@ class Researchers:
 
     def remove(self, researcher_id: str, reason: str) -> Researcher:
         """Take access from an individual; their tokens stop working at once."""
-        body = validate(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
+        body = validate(RemovalDraft, researcher_id=researcher_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 
     def list(self) -> list[Researcher]:
@@ -179,12 +179,12 @@ class Mandates:
             exploration_limit=to_decimal_or_none(exploration_limit, "exploration_limit"),
             kinds=kinds and list(kinds),
             valid_until=valid_until,
-            reason=personal(reason),
+            reason=salt_text(reason),
         )
         return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
 
     def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
-        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
+        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 
     def list(self) -> list[Mandate]:

@@ -24,7 +24,7 @@ from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
 from privacy.ledger.export_lines import parse
 from privacy.ledger.merkle import leaf_hash
-from privacy.ledger.statements import Statement, head_of
+from privacy.ledger.statements import Statement, parse_header
 
 # In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
@@ -185,7 +185,7 @@ def _state(session: Session, stated: Mapping[int, Statement]) -> None:
         # Who is not there is an applicant, whose key is in the application itself.
         if (maker := makers.get(statement.by)) is not None:
             gone = maker.removed_at is not None
-            if gone or maker.key_thumbprint != head_of(statement.signature).kid:
+            if gone or maker.key_thumbprint != parse_header(statement.signature).kid:
                 raise UnsignedError(
                     "this key is no longer yours to sign with; nothing was done", case="former-key"
                 )

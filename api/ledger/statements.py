@@ -72,7 +72,7 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
             origin, statement.action, statement.by, statement.key, statement.body
         )
         statements.verify(statement.signature, signed, maker, list(algorithms_of(maker)))
-        made = statements.head_of(statement.signature)
+        made = statements.parse_header(statement.signature)
         _check_named(made, maker)
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed

@@ -32,7 +32,7 @@ from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
 from api.kernel.settings import Settings
-from privacy.tables.membership import Membership, among
+from privacy.tables.membership import Membership, is_among
 
 # Blocks of eight million people: 500 to 750 MB are held, and every audience is read once for each.
 AT_ONCE = 8_192
@@ -172,7 +172,7 @@ def load_block_numbers(session: Session, charges: list[Charged]) -> NDArray[np.i
     for charge in distinct.values():
         groups = _everybody(session, charge).groups
         mine = np.concatenate([list_block_numbers(group) for group in groups])
-        if not (known := among(mine, numbers)).all():
+        if not (known := is_among(mine, numbers)).all():
             numbers = np.union1d(numbers, mine[~known])
     return numbers
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from api.platforms.fault_isolation import iter_isolating_failures
 from api.platforms.interfaces import NOBODY, Log, LogColumns, LogFragments, Persons
 from api.platforms.partitions import order_by_partition, partition_persons
-from privacy.tables.membership import among
+from privacy.tables.membership import is_among
 
 PERSON = "person"
 # Whole numbers beyond are not told apart as floats.
@@ -64,7 +64,7 @@ def _unify_types(
 ) -> pa.Table:
     """Rows of these people, in types in which those of other batches and pieces are too."""
     person = read_persons(pa.chunked_array([batch[PERSON]]))
-    mine = np.flatnonzero(among(person, everyone))
+    mine = np.flatnonzero(is_among(person, everyone))
     rows = pa.Table.from_batches([batch]).select(columns).take(mine)
     typed = {
         name: (_to_numbers if name in log.numbers else _to_categories)(rows[name])

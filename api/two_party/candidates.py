@@ -25,7 +25,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
 from privacy.two_party import CandidatePeople
-from privacy.two_party.joins import LOT
+from privacy.two_party.joins import LOTTERY_LABEL
 from privacy.two_party.private_set_intersection import TOKEN
 
 log = logging.getLogger(__name__)
@@ -65,9 +65,9 @@ def _among(everybody: CandidatePeople, recorded: Persons) -> CandidatePeople:
 
 def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeople:
     kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
-    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.lot)
+    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.draw_key)
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:
-    derive = HKDF(SHA256(), length=LOT, salt=None, info=_LABEL + audit_id.encode())
+    derive = HKDF(SHA256(), length=LOTTERY_LABEL, salt=None, info=_LABEL + audit_id.encode())
     return derive.derive(decode(settings.key_encryption_key))

@@ -1,7 +1,7 @@
 """Delivery of an answered run, after the draw and, if it was drawn, after its opening.
 
 The share of runs that the mandate has opened is drawn by the checkpoint that ends with the answer,
-and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
+and is signed with it (`privacy.ledger.two_party_runs.is_run_opened`). Until a regulator has opened
 a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, at
 any time.
 """
@@ -26,7 +26,7 @@ from api.kinds.two_party import NAME
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import AUDITS
 from privacy.ledger import notes
-from privacy.ledger.two_party_runs import drawn
+from privacy.ledger.two_party_runs import is_run_opened
 
 Awaited = Literal["opening"]
 
@@ -97,7 +97,7 @@ def find_draw(session: Session, audit: AuditRow, run: RunRow) -> OpeningDraw:
     if not opens_at_random(share):
         return OpeningDraw("opening" if share == 1 and not run.opened else None)
     head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
-    waits = drawn(share, read_root(head), audit.id) and not run.opened
+    waits = is_run_opened(share, read_root(head), audit.id) and not run.opened
     return OpeningDraw("opening" if waits else None, head)
 
 

@@ -47,7 +47,7 @@ from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError, WrongProofError
-from privacy.two_party.messages import number_of
+from privacy.two_party.messages import read_number
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
-    if number_of(message) == 0 and not (run and run.began_with(message)):
+    if read_number(message) == 0 and not (run and run.began_with(message)):
         return _begin(parts, audit, message)
     if run is None:
         raise BeginAgainError(

@@ -24,7 +24,7 @@ from api.vetting import individuals, newcomers
 from api.vetting.calendar import Calendar
 from api.vetting.state_machine import CHANGES, DECISION_WORKING_DAYS, PERIODS
 from openapi.resources import ApplicationDraft, Role, WithdrawalDraft
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.ledger.statements import Statement
 
 
@@ -126,7 +126,7 @@ def change_state(
             f"({running.law}). "
             f"Nothing was changed.",
             state=row.state,
-            due=instant(row.due),
+            due=format_instant(row.due),
             case="period-ended",
         )
     begins = PERIODS.get(change.to)
@@ -149,7 +149,7 @@ def record(
     whole = {
         "application_id": row.id,
         "state": row.state,
-        "due": None if row.due is None else instant(row.due),
+        "due": None if row.due is None else format_instant(row.due),
         **facts,
     }
     entry = append(session, kind, whole, row.auditor_id, statement, at=at)

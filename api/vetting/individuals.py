@@ -32,7 +32,7 @@ def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str
         if individual is draft.principal:
             continue
         try:
-            proved = key_possession.of_application(origin, stated, individual.jwk)
+            proved = key_possession.application_bytes(origin, stated, individual.jwk)
             key_possession.check(individual.proof, proved, individual.jwk)
         except EvidenceError as error:
             raise UnsignedError(

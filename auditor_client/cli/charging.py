@@ -32,7 +32,7 @@ class TerminatedError(KeyboardInterrupt):
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
     """Connect as a profile; what is charged counts as delivered when the block ends well."""
-    with Auditor.from_profile(profile) as auditor, terminable():
+    with Auditor.from_profile(profile) as auditor, exit_on_sigterm():
         try:
             with auditor.audits.until_saved():
                 yield auditor
@@ -49,7 +49,7 @@ def charging(profile: str) -> Iterator[Auditor]:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, so that a command can say what it leaves."""
 
     def stop(_: int, __: FrameType | None) -> NoReturn:

@@ -21,7 +21,7 @@ def parameters(kind: AuditorKind) -> list[RequestParameter]:
     return [each for each in every if each.role != "mandate"]
 
 
-def derived(kind: AuditorKind) -> Iterator[Made]:
+def derive_options(kind: AuditorKind) -> Iterator[Made]:
     """Yield the arguments and options of a kind's command."""
     for each in parameters(kind):
         yield _made(each)

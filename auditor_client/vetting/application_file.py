@@ -14,10 +14,10 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import InputError
 from auditor_client.local.keys import checked_public, plain_jwk
 from auditor_client.local.private_files import write_private
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
-from privacy.ledger.key_possession import of_application
+from privacy.ledger.key_possession import application_bytes
 from privacy.ledger.signatures import Signer
 from privacy.ledger.statements import sign, state_request
 
@@ -89,7 +89,7 @@ def write_application(path: Path, application: ApplicationDraft) -> None:
     write_private(path, application.model_dump_json(indent=1) + "\n")
 
 
-def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
+def add_agreement(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
     """The application with the proof of the individual whose key this is.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
@@ -98,7 +98,9 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
     own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
     if not own:
         raise InputError("The application names nobody with this key.", case="not-named")
-    proved = of_application(origin, state_request(application.model_dump(mode="json")), own[0].jwk)
+    proved = application_bytes(
+        origin, state_request(application.model_dump(mode="json")), own[0].jwk
+    )
     proof = sign(proved, key)
     people = [
         person.model_copy(update={"proof": proof}) if person in own else person
@@ -139,7 +141,7 @@ def _thumbprint(jwk: Mapping[str, Any]) -> str:
 
 def _personal(fields: Mapping[str, Any], name: str) -> Any:
     value = fields[name]
-    return personal(value) if isinstance(value, str) else value
+    return salt_text(value) if isinstance(value, str) else value
 
 
 def _public(path: Path) -> dict[str, str]:

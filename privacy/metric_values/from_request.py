@@ -16,7 +16,7 @@ Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
 
 
-def metric_of(asked: Asked) -> Metric:
+def make_metric(asked: Asked) -> Metric:
     """The metric of this name with these numbers; `BoundsError` if they cannot be."""
     return _MAKERS[asked["name"]](asked)
 
@@ -47,7 +47,7 @@ def _ndcg(asked: Asked) -> Ndcg:
     return Ndcg(Caps(asked["per_viewer"], asked["per_candidate"], asked["length"]))
 
 
-def _lot(asked: Asked) -> RankGaps:
+def _rank_gaps(asked: Asked) -> RankGaps:
     return RankGaps(
         asked["ranks"],
         asked["side"],
@@ -57,7 +57,7 @@ def _lot(asked: Asked) -> RankGaps:
     )
 
 
-def _pot(asked: Asked) -> Kernels:
+def _kernels(asked: Asked) -> Kernels:
     points, caps = tuple(asked["points"]), Caps(asked["per_viewer"], asked["per_candidate"])
     return Kernels(points, asked["bandwidth"], **asked["outcome_range"], caps=caps)
 
@@ -68,6 +68,6 @@ _MAKERS: dict[str, Callable[[Asked], Metric]] = {
     "outcomes": _outcomes,
     "auc": _auc,
     "ndcg": _ndcg,
-    "lot": _lot,
-    "pot": _pot,
+    "lot": _rank_gaps,
+    "pot": _kernels,
 }

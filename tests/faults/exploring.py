@@ -18,7 +18,7 @@ from api.db import CourseRow, Store
 from api.kernel.failpoints import Failpoint
 from api.kinds.envy_freeness.algorithms.checkpoint import unpack_state
 from api.platforms.interfaces import Persons
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 
 # What no other audit reaches, and what this one shares with all.
 EXPLORING = (
@@ -75,7 +75,7 @@ class TinyPolicies:
         lines = np.column_stack([targets, steps, arms]).tolist()
         with self.shown.open("a") as file:
             file.writelines(f"{target} {step} {arm}\n" for target, step, arm in lines)
-        return np.rint(lots(1, "pleases", targets * STEPS + steps))
+        return np.rint(draw_uniform(1, "pleases", targets * STEPS + steps))
 
 
 def steps_of(shown: Path) -> dict[int, dict[int, set[int]]]:

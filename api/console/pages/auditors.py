@@ -57,7 +57,10 @@ def show_auditor(
 def show_mandate(mandate_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
     """One mandate: what it allows, its burn-down by the SDK's own chart, and its history."""
     from auditor_client.budget.burn_down import burn_down
-    from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
+    from auditor_client.budget.charts import (  # Altair takes a second
+        burn_down_chart,
+        describe_panel,
+    )
 
     mandate = get_mandate(session, mandate_id)
     spent = burn_down(mandate, _entries(session, mandate.auditor_id, ("charge", "refund")), now())
@@ -66,7 +69,7 @@ def show_mandate(mandate_id: str, visit: RegulatorVisit, session: ReadDep) -> Re
         mandate=mandate,
         auditor=auditor_to_wire(session.get_one(AuditorRow, mandate.auditor_id)),
         people=_names(session, mandate.researcher_ids or ()),
-        words=words(spent),
+        words=describe_panel(spent),
         chart=burn_down_chart([spent]).to_dict(),
         history=[
             entry

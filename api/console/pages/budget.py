@@ -21,14 +21,17 @@ router = pages()
 def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
     """The burn-down of every mandate, by the SDK's own chart of one's own entries."""
     from auditor_client.budget.burn_down import burn_down
-    from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
+    from auditor_client.budget.charts import (  # Altair takes a second
+        burn_down_chart,
+        describe_panel,
+    )
 
     mandates = get_budget(session, visit.caller).mandates
     entries = list_spending(session, visit.caller)
     found = [burn_down(mandate, entries, now()) for mandate in mandates]
     return visit.page(
         "budget.html",
-        found=[(each, words(each)) for each in found],
+        found=[(each, describe_panel(each)) for each in found],
         chart=burn_down_chart(found).to_dict() if found else None,
     )
 

@@ -31,7 +31,7 @@ from api.platforms.row_exchange import PERSON, empty_table, read_persons
 from api.platforms.row_sampling import Places, find_runs, sample_rows
 from api.telemetry.metrics import adapter_call
 from privacy.tables.bounded_table import Bounds, Table
-from privacy.tables.membership import BATCH, Membership, among
+from privacy.tables.membership import BATCH, Membership, is_among
 
 # Of a batch of people, as rows come; where there are more, fewer people are read at once, and
 # nobody who has more alone.
@@ -116,7 +116,7 @@ class SelectedRows:
         who = self.person[first]
         if np.array_equal(who, persons):
             return self
-        found = among(who, persons)
+        found = is_among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
-from auditor_client.reporting.rounding import error, listed
+from auditor_client.reporting.rounding import error, join_words
 
 
 def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
     """Return the fullest share of the cap of each group, and the table of all shares."""
     names = bin_names(audit)
-    fullest = listed(
+    fullest = join_words(
         f"{max(counts):,} of {group} have spent {names[counts.index(max(counts))]}"
         for group, counts in audit.counts.items()
     )

@@ -12,7 +12,7 @@ from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.two_party.exchange import KeptSums, load_sums
 from auditor_client.stats.noise_distributions import Laplace, Noise
 from openapi.resources import AuditKind, TwoPartyRelease, TwoPartyRequest
-from privacy.metric_values.from_request import Metric, metric_of
+from privacy.metric_values.from_request import Metric, make_metric
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average, Decision, Ratios, SoftGroupSums
@@ -34,12 +34,12 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
-        if made.cells != list(metric_of(asked.metric.model_dump()).layout.cells):
+        if made.cells != list(make_metric(asked.metric.model_dump()).layout.cells):
             yield "cells"
 
     @property
     def metric(self) -> Metric:
-        return metric_of(self.release.metric.model_dump())
+        return make_metric(self.release.metric.model_dump())
 
     @property
     def groups(self) -> tuple[str, ...]:

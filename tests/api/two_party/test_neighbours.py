@@ -98,7 +98,7 @@ def test_a_shared_identifier_would_move_more_without_the_rule(
 
     def one_place_for_each_person(self: CandidatePeople, size: int) -> Any:
         people, first = np.unique(self.persons, return_index=True)
-        return first[joins._by_lot(self.lot, people)][:size]
+        return first[joins._order_by_draw(self.draw_key, people)][:size]
 
     monkeypatch.setattr(CandidatePeople, "_placed", one_place_for_each_person)
     most = 0

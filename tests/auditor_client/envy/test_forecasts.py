@@ -9,7 +9,7 @@ from api.kinds.envy_freeness.algorithms.terms import Bounds
 from auditor_client.envy import EnvyTerms, forecast
 from auditor_client.envy.forecast_paper import Printed
 from auditor_client.errors import InputError
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 from tests.refusals import refuses
 
 
@@ -28,7 +28,7 @@ def test_a_forecast_is_near_the_average(
 ) -> None:
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
     fleet = make_fleet(Promise(0.05, tolerance, alpha, bounds=bounds), len(means) - 1, 24)
-    ended = run(fleet, alike(means, rng), rng)
+    ended = run(fleet, equal_arms(means, rng), rng)
     found = forecast(means, EnvyTerms(0.05, tolerance, alpha, bounds))
     assert found.verdicts[0] == ended.verdicts[0]
     assert found.steps[0] == pytest.approx(ended.steps.mean(), rel=0.4)

@@ -352,7 +352,7 @@ def test_verdicts_use_most_of_what_delta_allows() -> None:
     # Two bins, known sizes: `fair` should be wrong in nearly .05 of audits a hair above alpha.
     # P(none in 300) < 1e-6 for a rate of .046.
     case, generator = Case((200, 200), 2, 2, 0.3, 4.0, "known"), np.random.default_rng(3)
-    delta, alpha = gap_bounds.one_sided(DELTA), case.gap - 1e-12
+    delta, alpha = gap_bounds.one_sided_delta(DELTA), case.gap - 1e-12
     assert any(gap_bounds.certify_within(audit(case, generator), delta, alpha) for _ in range(300))
 
 

@@ -16,7 +16,7 @@ from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import entry_schemas
 from privacy.ledger.parts import Notice, StatedCharge
 from privacy.ledger.price_check import check_debit
-from privacy.ledger.requests import request_of
+from privacy.ledger.requests import read_charged_request
 from privacy.ledger.statements import condense_request
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
@@ -417,9 +417,9 @@ def test_a_charge_that_does_not_carry_its_request(
     change: dict[str, Any], text: str | None, case: str
 ) -> None:
     body = condense_request(HISTOGRAM)
-    assert request_of(body, canonical(HISTOGRAM).decode()) == HISTOGRAM
+    assert read_charged_request(body, canonical(HISTOGRAM).decode()) == HISTOGRAM
     with refuses(EvidenceError, case):
-        request_of(body | change, text)
+        read_charged_request(body | change, text)
 
 
 @pytest.mark.parametrize("missing", ["bins", "epsilon", "mechanism", "size_epsilon"])

@@ -19,7 +19,7 @@ from privacy.two_party import (
 from privacy.two_party.bfv_ring import Ring
 from privacy.two_party.errors import OpeningError
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.sealed_boxes import sealed, unsealed
+from privacy.two_party.sealed_boxes import seal, unseal
 from tests.privacy.two_party.runs import REGULATOR, World, exchanged, random_world, small
 from tests.refusals import refuses
 
@@ -143,7 +143,7 @@ def test_a_sealed_key_that_is_not_the_runs_is_named(monkeypatch: pytest.MonkeyPa
     assert codes(Run(world()).opened(os.urandom(32))) == ["key-not-of-run"]
     other = SecretKey(small().rings[0]).export()
     for secret in (other, os.urandom(len(other)), b"\xff" * len(other)):
-        monkeypatch.setattr(auditor_party, "sealed", lambda _, key, s=secret: sealed(s, key))
+        monkeypatch.setattr(auditor_party, "sealed", lambda _, key, s=secret: seal(s, key))
         assert codes(Run(world()).opened()) == ["key-not-of-run"]
 
 
@@ -174,7 +174,7 @@ def test_a_run_that_broke_off_before_its_key_cannot_be_opened() -> None:
 
 def test_keys_that_sign_can_be_sealed_to() -> None:
     signing = SigningKey.generate()
-    box = sealed(b"secret", sealing_key_of(bytes(signing.verify_key)))
-    assert unsealed(box, opening_key_of(bytes(signing))) == b"secret"
+    box = seal(b"secret", sealing_key_of(bytes(signing.verify_key)))
+    assert unseal(box, opening_key_of(bytes(signing))) == b"secret"
     with pytest.raises(OpeningError):
-        unsealed(box[:-1] + bytes([box[-1] ^ 1]), opening_key_of(bytes(signing)))
+        unseal(box[:-1] + bytes([box[-1] ^ 1]), opening_key_of(bytes(signing)))

@@ -7,14 +7,14 @@ import pytest
 from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Fleet
 from api.kinds.envy_freeness.algorithms.terms import Bounds
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 
 BOTH = pytest.mark.parametrize("bounds", ["printed", "tight"])
 
 
 def steps(fleet: Fleet[Any], count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rewards = alike(PROBLEMS[3], rng)
+    rewards = equal_arms(PROBLEMS[3], rng)
     for _ in range(count):
         arms = fleet.ask(rng.random(len(fleet.people)))
         fleet.tell(rewards(np.repeat(fleet.people, fleet.block), np.repeat(arms, fleet.block)))
