@@ -10,7 +10,6 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from api.accounting.memberships import can_displace_people, group_order
-from api.audiences.sources import source_of
 from api.audiences.uploads import SIZES
 from api.db import AudienceRow, AuditRow, GroupRow
 from api.db.types import as_decimal
@@ -40,7 +39,7 @@ def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any])
         labels=tuple(group.label for group in groups),
         groups_per_person=min(audience.groups_per_person, len(groups)),
         fixed_slots=can_displace_people(audience),
-        source=source_of(audience),
+        source=audience.source_for_kinds,
         known_sizes=sizes if len(sizes) == len(groups) else None,
         members=sum(group.members for group in groups),
         consented=audience.consented,

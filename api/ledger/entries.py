@@ -15,16 +15,26 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, and_, col
 
-from api.db import EntryRow, LedgerEndRow, ResearcherRow, StatementRow, change, find, insert
+from api.db import (
+    EntryRow,
+    LedgerEndRow,
+    ResearcherRow,
+    StatementRow,
+    TreeHashRow,
+    change,
+    find,
+    insert,
+)
 from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
-from api.ledger import tree
+from api.ledger.tree import load_tree
 from openapi.resources import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
 from privacy.ledger.export_lines import parse
 from privacy.ledger.merkle import leaf_hash
 from privacy.ledger.statements import Statement, parse_header
+from privacy.ledger.tiles import TILE
 
 # In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
@@ -112,8 +122,15 @@ def append_all(
     change(session, head, size=numbers.stop, latest=at)
     session.info.pop(_MOVED, None)
     for number in numbers:
-        tree.grow(session, number + 1)
+        _grow_tree(session, number + 1)
     return entries
+
+
+def _grow_tree(session: Session, size: int) -> None:
+    """Store the hash of every subtree that the newest entry has completed."""
+    for level, found in enumerate(load_tree(session).completed(size), start=1):
+        number = size // TILE**level - 1
+        session.add(TreeHashRow(level=level, number=number, hash=found))
 
 
 def to_wire(row: EntryRow) -> Entry:

@@ -8,7 +8,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 from api.db import EntryRow, Store
 from api.identity.caller import Caller
 from api.ledger import append, lock
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.web.pagination import page
 from openapi.resources import Page, Registration, RegistrationDraft
 

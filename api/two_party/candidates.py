@@ -25,7 +25,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
 from privacy.two_party import CandidatePeople
-from privacy.two_party.joins import LOTTERY_LABEL
+from privacy.two_party.joins import DRAW_KEY_BYTES
 from privacy.two_party.private_set_intersection import TOKEN
 
 log = logging.getLogger(__name__)
@@ -69,5 +69,5 @@ def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeop
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:
-    derive = HKDF(SHA256(), length=LOTTERY_LABEL, salt=None, info=_LABEL + audit_id.encode())
+    derive = HKDF(SHA256(), length=DRAW_KEY_BYTES, salt=None, info=_LABEL + audit_id.encode())
     return derive.derive(decode(settings.key_encryption_key))

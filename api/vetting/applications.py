@@ -17,7 +17,7 @@ from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
-from api.ledger.statements import check, stated_body
+from api.ledger.signed_requests import check, stated_body
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.mandates.service import check_dates
 from api.vetting import individuals, newcomers

@@ -13,7 +13,7 @@ from api.db import MandateRow, Store
 from api.identity.caller import Caller
 from api.kernel.settings import Settings
 from api.ledger import lock
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.mandates import service as mandates
 from api.vetting import applications, decisions, interventions, key_changes
 from api.vetting.applications import verify_statement

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from privacy.metric_values.from_request import make_metric, reads_rows
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 

@@ -13,7 +13,7 @@ from api.console.security.confirm_and_sign import SignedAct, parse_draft
 from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.vetting import service
 from api.vetting.dependencies import InterventionParts
 from openapi.resources import Mandate, MandateStateDraft, StopDraft

@@ -82,7 +82,7 @@ MUTANTS = (
     Mutant(
         "gaussian_at_twice_the_rho",
         "A Gaussian histogram has noise for twice the rho that was asked for.",
-        "privacy/plans/part.py",
+        "privacy/plans/kind_plan.py",
         'return "discrete-gaussian", Fraction(request["rho"])',
         'return "discrete-gaussian", 2 * Fraction(request["rho"])',
         (

@@ -136,7 +136,7 @@ MUTANTS = (
     Mutant(
         "hidden_audiences_have_open_slots",
         "Bounds on a hidden audience do not count whom one candidate displaces.",
-        "privacy/plans/part.py",
+        "privacy/plans/kind_plan.py",
         'frozenset({"sample", "hidden"})',
         'frozenset({"sample"})',
         (
