@@ -88,7 +88,7 @@ def test_an_edit_without_the_ledger_key_breaks_the_tree(world: World) -> None:
     assert "root" in wrong(first, lines).reason
 
 
-def test_the_head_tells_between_which_entries_the_edit_is(world: World) -> None:
+def test_the_refusal_names_the_entries_between_which_the_edit_is(world: World) -> None:
     early = head(world.ledger.lines[:8], world.ledger.key)
     lines = list(world.ledger.lines)
     first = header(len(lines), [early, *world.ledger.notes])
@@ -125,13 +125,13 @@ def test_the_header_tells_how_many_entries_there_are(world: World) -> None:
     assert "header says" in wrong(header(3, world.ledger.notes), lines).reason
 
 
-def test_entries_beyond_the_newest_head_are_nobodys(world: World) -> None:
+def test_entries_beyond_the_newest_checkpoint_are_refused(world: World) -> None:
     lines = list(world.ledger.lines)
     first = header(len(lines), [head(lines[:-1], world.ledger.key)])
     assert "is the newest" in wrong(first, lines).reason
 
 
-def test_a_head_signed_by_another_key_is_not_trusted(world: World) -> None:
+def test_a_checkpoint_signed_by_another_key_is_not_trusted(world: World) -> None:
     assert "trusted" in wrong(*relied(world.ledger.lines, ed25519("stranger"))).reason
 
 
@@ -226,7 +226,7 @@ def test_a_new_ledger_key_without_the_bridge_is_not_trusted(world: World) -> Non
     assert "trusted" in wrong(*world.ledger.export()).reason
 
 
-def test_a_key_is_not_trusted_for_heads_before_it_was_announced(world: World) -> None:
+def test_a_key_is_not_trusted_for_checkpoints_before_its_announcement(world: World) -> None:
     early = head(world.ledger.lines[:5], ed25519("second"))
     world.ledger.rotate(ed25519("second"))
     world.ledger.verified()
@@ -367,7 +367,7 @@ def test_an_edited_entry_does_not_fit_its_proof(world: World) -> None:
     assert found.number == json.loads(forged["entry"])["number"]
 
 
-def test_an_auditors_head_must_be_signed_and_not_old(world: World) -> None:
+def test_a_checkpoint_of_a_partial_export_must_be_signed_and_new(world: World) -> None:
     first, lines = world.ledger.partial(world.lab)
     world.ledger.audit(world.ada, world.mandate)
     new = world.ledger.sign()
