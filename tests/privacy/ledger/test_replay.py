@@ -248,6 +248,15 @@ def test_a_refund_after_the_release(ledger: Ledger, ada: Maker) -> None:
     last_is_wrong(ledger, "released-before")
 
 
+def test_a_refund_after_a_failure(ledger: Ledger, ada: Maker) -> None:
+    """People may have been read: a failed audit keeps its charge."""
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    charged = len(ledger.lines) - 1
+    ledger.failure(audit, ada.auditor)
+    ledger.refund(charged)
+    last_is_wrong(ledger, "failed-before")
+
+
 def test_a_refund_twice_and_a_release_after_it(ledger: Ledger, ada: Maker) -> None:
     audit = ledger.charge(ada, ledger.mandate(lab(ada)))
     charged = len(ledger.lines) - 1
