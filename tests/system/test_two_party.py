@@ -22,8 +22,8 @@ from auditor_client import Auditor, InputError, Regulator, save_profile
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.cli import app
 from auditor_client.errors import (
-    ConflictError,
     AuditFailedError,
+    ConflictError,
     ForbiddenError,
     MandateError,
     NotReleasedError,

@@ -91,6 +91,13 @@ def test_an_audit_that_is_charged_twice(ledger: Ledger, ada: Maker) -> None:
     last_is_wrong(ledger, "charged-before")
 
 
+def test_two_audits_under_one_charge(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate, charge_id="charge_1")
+    ledger.charge(ada, mandate, charge_id="charge_1")
+    last_is_wrong(ledger, "charged-before")
+
+
 # Mandates.
 
 
