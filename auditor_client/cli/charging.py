@@ -32,7 +32,7 @@ class TerminatedError(KeyboardInterrupt):
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
     """Connect as a profile; what is charged counts as delivered when the block ends well."""
-    with Auditor.from_profile(profile) as auditor, exit_on_sigterm():
+    with exit_on_sigterm(), Auditor.from_profile(profile) as auditor:
         try:
             with auditor.audits.until_saved():
                 yield auditor

@@ -340,11 +340,13 @@ class Replay:
         facts = read(entry.facts, RefundFacts)
         charge = self._charged(facts.audit_id, entry)
         mandate = self._mandates[charge.mandate_id]
-        if charge.state == "released" or charge.refunded:
+        # A charge is given back only while nothing was read on it.
+        if charge.state != "charged":
             raise EvidenceError(
                 f"{facts.audit_id} was {charge.state} before it was refunded",
                 case=f"{charge.state}-before",
             )
+        self._runs.refuse_answered(facts.audit_id)
         stated = (charge.charge_id, mandate.currency, charge.debit, charge.exploration)
         given = (parse_units(facts.debit), parse_units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:

@@ -63,9 +63,13 @@ class ChargedRuns:
                 f"{facts.audit_id} is no two-party audit that was charged",
                 case="no-two-party-charge",
             )
-        if facts.audit_id in self._answers:
-            raise EvidenceError(f"{facts.audit_id} was answered before", case="answered-before")
+        self.refuse_answered(facts.audit_id)
         self._answers[facts.audit_id] = RunAnswer(number, facts.transcript)
+
+    def refuse_answered(self, audit_id: str) -> None:
+        """Raise if a run of this audit was answered: people were read for it."""
+        if audit_id in self._answers:
+            raise EvidenceError(f"{audit_id} was answered before", case="answered-before")
 
     def open(self, body: OpeningBody) -> None:
         answer = self._answers.get(body.audit_id)

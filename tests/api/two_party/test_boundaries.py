@@ -271,6 +271,8 @@ def test_people_found_by_a_hidden_audience_are_debited_once(
         with pytest.raises(ZeroDivisionError):
             talk.talk(talk.party())
     before = borne(talk, world)
+    with refuses(UnsupportedAuditError, "audience-taken"):
+        Conversation.begin(service, auditor, hidden)
     talk.die()
     party = talk.party()
     assert talk.talk(party) is None
@@ -279,6 +281,8 @@ def test_people_found_by_a_hidden_audience_are_debited_once(
     assert np.count_nonzero(before) >= 20
     assert abs(integers(party).sum() / 1_000 - 20) < 5
     settled(talk)
+    with refuses(UnsupportedAuditError, "audience-taken"):
+        Conversation.begin(service, auditor, hidden)
 
 
 def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(

@@ -405,14 +405,32 @@ tables = st.integers(1, 5).flatmap(
 )
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(
+releases = given(
     rows=tables,
     known=st.booleans(),
     epsilon=st.sampled_from([0.1, 1.0, 5.0, math.inf]),
     delta=st.sampled_from([0.01, 0.05, 0.3]),
 )
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@releases
 def test_limits_are_shares_and_names_do_not_matter(
+    rows: list[list[int]], known: bool, epsilon: float, delta: float
+) -> None:
+    assert_shares_whatever_the_names(rows, known, epsilon, delta)
+
+
+@pytest.mark.long
+@settings(max_examples=40, deadline=None, derandomize=True)
+@releases
+def test_limits_of_many_releases_are_shares_and_names_do_not_matter(
+    rows: list[list[int]], known: bool, epsilon: float, delta: float
+) -> None:
+    assert_shares_whatever_the_names(rows, known, epsilon, delta)
+
+
+def assert_shares_whatever_the_names(
     rows: list[list[int]], known: bool, epsilon: float, delta: float
 ) -> None:
     names = [f"g{i}" for i in range(len(rows))]

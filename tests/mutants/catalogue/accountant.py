@@ -233,4 +233,15 @@ MUTANTS = (
         "if not debits:",
         (f"{BILLS}::test_one_mandate_is_not_debited_twice_from_what_it_has_now",),
     ),
+    Mutant(
+        "own_charge_is_left_out_twice",
+        "An audit of balances in a sample leaves out its own charge twice.",
+        "api/accounting/balances.py",
+        "Fraction(0) if displaces(audience) else own",
+        "own",
+        (
+            "tests/api/oversight/test_balances.py"
+            "::test_an_audit_leaves_out_its_own_charge_wherever_it_was_written[sqlite-sample-drawn]",
+        ),
+    ),
 )

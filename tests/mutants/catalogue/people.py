@@ -168,4 +168,16 @@ MUTANTS = (
         'min(axis=1) for balances in [self["spent"]]]',
         (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-drawn]",),
     ),
+    Mutant(
+        "a_hidden_audience_is_used_again",
+        "A hidden audience is taken by an audit only until its run begins to read.",
+        "api/audits/pricing.py",
+        'AuditRow.state != "cancelled"',
+        'AuditRow.state == "charged"',
+        (
+            "tests/api/two_party/test_boundaries.py"
+            "::test_whom_a_hidden_audience_finds_bears_the_audit_once",
+        ),
+        long=True,
+    ),
 )

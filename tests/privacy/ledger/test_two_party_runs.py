@@ -67,6 +67,12 @@ def test_nothing_is_answered_twice_or_without_a_charge() -> None:
         runs.answer(AnswerFacts("audit_2", TRANSCRIPT), NUMBER + 1)
 
 
+def test_what_was_answered_is_not_refunded() -> None:
+    charged().refuse_answered(AUDIT)
+    with refuses(EvidenceError, "answered-before"):
+        answered().refuse_answered(AUDIT)
+
+
 def test_what_is_delivered_is_what_was_answered() -> None:
     with refuses(EvidenceError, "another-delivery-than-answered"):
         charged("0").release(released())

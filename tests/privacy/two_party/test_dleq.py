@@ -107,7 +107,13 @@ def moved_apart(returned: list[bytes]) -> list[bytes]:
     return [first, rbcl.crypto_core_ristretto255_sub(returned[1], more), *returned[2:]]
 
 
-@pytest.mark.parametrize("bend", [swapped, under_two_keys, moved_apart])
+def moved_apart_in_two_slices(returned: list[bytes]) -> list[bytes]:
+    """Do the same to two points at one place of two slices: each point has its own weight."""
+    first, second = moved_apart([returned[0], returned[SLICE]])
+    return [first, *returned[1:SLICE], second, *returned[SLICE + 1 :]]
+
+
+@pytest.mark.parametrize("bend", [swapped, under_two_keys, moved_apart, moved_apart_in_two_slices])
 def test_points_bent_before_the_proof_are_refused(
     bend: Callable[[list[bytes]], list[bytes]],
 ) -> None:

@@ -79,6 +79,24 @@ def test_a_row_that_counts_in_every_group_is_named(monkeypatch: pytest.MonkeyPat
     assert codes(Run(cheat).opened()) == ["total-out-of-bounds"]
 
 
+def test_a_negative_weight_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By 1 and -1 in two groups one could tell a person from the sum of all."""
+    cheat = world()
+    cheat.weights[2] = [-1, 1]
+    monkeypatch.setattr(auditor_party, "check_weights", lambda terms, weights: None)
+    opening = Run(cheat).opened()
+    assert codes(opening) == ["weight-out-of-bounds"]
+    assert "row 2, group 0: weight -1 is not within [0, 1000]" in opening.findings[0].says
+
+
+def test_the_total_of_a_row_is_of_magnitudes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of both signs, each within its bounds, do not make up for one another."""
+    cheat = random_world(small(6, weights=Entries(-1_000, 1_000, 1_000)), PERSONS)
+    cheat.weights[3] = [-1_000, 1_000]
+    monkeypatch.setattr(auditor_party, "check_weights", lambda terms, weights: None)
+    assert codes(Run(cheat).opened()) == ["total-out-of-bounds"]
+
+
 def test_numbers_beyond_the_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in (6, -1):
 
