@@ -40,7 +40,7 @@ costs = st.sampled_from([Fraction(1, 10**12), Fraction(1, 4), Fraction(1, 2), Fr
 
 @pytest.fixture(autouse=True)
 def _few_blocks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(balance_blocks, "AT_ONCE", 2)
+    monkeypatch.setattr(balance_blocks, "BLOCKS_PER_QUERY", 2)
 
 
 @pytest.fixture

@@ -237,7 +237,7 @@ MUTANTS = (
         "own_charge_is_left_out_twice",
         "An audit of balances in a sample leaves out its own charge twice.",
         "api/accounting/balances.py",
-        "Fraction(0) if displaces(audience) else own",
+        "Fraction(0) if can_displace_people(audience) else own",
         "own",
         (
             "tests/api/oversight/test_balances.py"
