@@ -13,6 +13,7 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.outcome_moments import OutcomeMoments
+from openapi.kinds import bias_size as contract
 from openapi.resources import AuditKind, BiasSizeRelease, BiasSizeRequest
 
 _ASKED = (
@@ -79,7 +80,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
     of the audience compete with each other, see `caution`.
     """
 
-    kind: ClassVar[AuditKind] = "bias-size"
+    kind: ClassVar[AuditKind] = contract.KIND.name
     caution: ClassVar[str] = (
         "Only rows of the audience compete: within a query, opportunities move between people of"
         " the audience and never to or from others. Where others compete too, this understates the"
