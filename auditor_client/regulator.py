@@ -15,6 +15,7 @@ from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.client import Applications
 from auditor_client.vetting.stop_switch import stop
+from openapi.kinds.registry import DEFAULT
 from openapi.resources import (
     AuditKind,
     Auditor,
@@ -113,7 +114,7 @@ class Mandates:
         exploration_limit: Number = 0,
         opened_share: Number = 1,
         valid_from: datetime | None = None,
-        kinds: Sequence[AuditKind] = ("score-histogram",),
+        kinds: Sequence[AuditKind] = (DEFAULT,),
         researcher_ids: Sequence[str] | None = None,
     ) -> Mandate:
         """Grant a mandate (default: valid from now on).

@@ -11,6 +11,7 @@ import typer
 
 from auditor_client.auditor import Auditor
 from auditor_client.errors import AuditorError
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.local.pending_claims import Claim
 
 New = Annotated[
@@ -88,7 +89,8 @@ def _charged_words(claim: Claim, profile: str) -> list[str]:
     record = claim.record
     charged = f"Charged: {record.charged}."
     again = "Or run the same command again: it continues, and nothing is charged again."
-    if (record.request or {}).get("kind") == "two-party":
+    kind = (record.request or {}).get("kind")
+    if kind and auditor_kind(kind).decrypted_here:
         return [
             charged,
             "Run the same command again: it continues on the same charge.",

@@ -15,6 +15,7 @@ from auditor_client.errors import InputError
 from auditor_client.local.keys import checked_public, plain_jwk
 from auditor_client.local.private_files import write_private
 from auditor_client.transport.validation import salt_text, validate
+from openapi.kinds.registry import DEFAULT
 from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
 from privacy.ledger.key_possession import application_bytes
@@ -31,14 +32,14 @@ _TEXTS = (
 )
 _TEXTS_OF_A_PERSON = ("name", "contact", "affiliation")
 
-TEMPLATE = """\
+_TEMPLATE = """\
 # An application for access. Fill it in, then: auditor apply FILE --url URL --key KEY
 organisation = "Open Audit Lab"
 purpose = "Discrimination in the delivery of job ads"
 systemic_risk = "Non-discrimination (DSA Article 34(1)(b)): who is shown which job ads."
 research = "We compare how relevance scores are distributed between women and men."
 necessity = "Scores are not public. Noisy histograms are enough; no data on individuals are needed."
-kinds = ["score-histogram", "match-count"]
+kinds = ["DEFAULT_KIND"]
 # What the groups to compare differ in.
 attributes = ["gender"]
 # The budget asked for: epsilon_limit or rho_limit; with a renewal, lifetime_limit never comes back.
@@ -67,6 +68,7 @@ affiliation = "Senior researcher at the Open Audit Lab"
 # affiliation = "Researcher at the Open Audit Lab"
 # key = "grace.public.jwk"
 """
+TEMPLATE = _TEMPLATE.replace("DEFAULT_KIND", DEFAULT)
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:

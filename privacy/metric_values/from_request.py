@@ -14,6 +14,8 @@ from privacy.metric_values.scores import Kernels, ScoreBins
 OfLists = Ndcg | RankGaps | Kernels
 Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
+# The metric that reads scores and no log.
+HISTOGRAM = "score-histogram"
 
 
 def make_metric(asked: Asked) -> Metric:
@@ -63,7 +65,7 @@ def _kernels(asked: Asked) -> Kernels:
 
 
 _MAKERS: dict[str, Callable[[Asked], Metric]] = {
-    "score-histogram": _histogram,
+    HISTOGRAM: _histogram,
     "false-positives": _false_positives,
     "outcomes": _outcomes,
     "auc": _auc,

@@ -6,7 +6,7 @@ The browser signs exactly the request that this page showed, with the researcher
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import Response
@@ -30,6 +30,9 @@ from openapi.problems import TABLE
 from openapi.resources import REQUEST, AuditKind, Quote
 from openapi.resources.catalogue import KindNote
 
+if TYPE_CHECKING:
+    from api.console.results.prospects import Prospect
+
 router = pages()
 
 
@@ -43,6 +46,9 @@ class Complaint:
 
 
 TITLES = {name: contract.title for name, contract in CONTRACTS.items()}
+
+# Audits among which those of the same audience are looked for, newest first.
+_EARLIER = 100
 
 Alpha = Annotated[float | None, Query(ge=0, lt=1)]
 Delta = Annotated[float, Query(gt=0, lt=1)]
@@ -66,6 +72,7 @@ def prepare_audit(
     offer = load_choices(visit, session, kind, log)
     given = _given(visit)
     asked, quote, complaint = _priced(visit, session, kind, offer, given)
+    prospect = _prospect(visit, session, offer, asked, quote) if asked and quote else None
     return visit.page(
         "new_audit.html",
         status=complaint.status if complaint else 200,
@@ -81,7 +88,8 @@ def prepare_audit(
         bins=next(iter(given.get("bins", ())), "").strip(),
         asked=asked.model_dump(mode="json") if asked else None,
         quote=quote,
-        unit=CONTRACTS[kind].counted_in,
+        prospect=prospect,
+        default=DEFAULT,
         complaint=complaint,
         origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),
@@ -206,6 +214,17 @@ def _priced(
     except ApiError as error:
         return None, None, Complaint(*TABLE[error.code], error.detail)
     return asked, quote, None
+
+
+def _prospect(
+    visit: PageRequest, session: Session, offer: Choices, asked: AnyRequest, quote: Quote
+) -> "Prospect":
+    """Return what the audit can tell, before it is paid."""
+    from api.console.results.prospects import prospect_of  # SciPy takes seconds to import
+
+    audience = next(each for each in offer.audiences if each.id == asked.audience_id)
+    earlier = queries.list_audits(session, visit.caller, limit=_EARLIER).items
+    return prospect_of(asked, quote, audience, offer.catalogue, earlier)
 
 
 def _first_kind(kind: AuditKind, offer: Choices) -> str | None:

@@ -19,8 +19,12 @@ def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
         (name, *(f"{n:,}" for n in counts)) for name, counts in zip(names, columns, strict=True)
     ]
     rows.append(("outside of these", *(f"{count:,}" for count in audit.outside.values())))
+    most = max(max(counts) for counts in audit.counts.values())
     return Summary(
-        f"About {fullest} of their lifetime cap ({error(audit.error_95)} each, 95 % confidence).",
+        f"About {fullest} of their lifetime cap ({error(audit.error_95)} each, 95 % confidence)."
+        if most > audit.error_95
+        else f"No number of people stands out from the noise ({error(audit.error_95)} each, 95 %"
+        " confidence): next to nobody of this audience could be counted.",
         details=(audit.words,),
         table=PresentedTable(
             "People by the share of their lifetime cap that they have spent, noise included.",

@@ -38,11 +38,13 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         return Forecast(
             f"{who} The penalty of one strategy will then be known to within about ±{off:.2f}; the"
             f" four-fifths rule draws its line at {line:.2f}.",
-            answers=True,
+            # With a larger error even a platform without bias could not be called fair.
+            answers=off <= line,
             enough=""
             if off <= line
             else "A platform without bias could be called fair with about"
-            f" {math.ceil(people * (off / line) ** 2):,} people.",
+            f" {math.ceil(people * (off / line) ** 2):,} people, or with more rows of each"
+            " (rows_per_person).",
         )
     times = next(
         (

@@ -11,6 +11,7 @@ from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise
 from auditor_client.stats.noise_sums import sum_of_draws
+from openapi.kinds import reo as contract
 from openapi.resources import AuditKind, ReoRelease, ReoRequest, TrafficCounts
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ReoResult(Result[ReoRelease]):
     are over viewers, not over rows. `group` is one of the audience (default: all together).
     """
 
-    kind: ClassVar[AuditKind] = "reo"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: ReoRequest, made: ReoRelease) -> Iterator[str]:

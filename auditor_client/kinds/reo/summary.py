@@ -60,12 +60,12 @@ def _verdict(found: "Penalty", lines: Lines) -> Verdict:
 
 def _headline(verdict: Verdict, strategy: str) -> str:
     return {
-        "fair": f"Fair by the four-fifths rule: {strategy} shows relevant content of"
+        "fair": f"Fair by the four-fifths rule: strategy “{strategy}” shows relevant content of"
         " each group equally often.",
-        "unfair": f"Unfair by the four-fifths rule: how often {strategy} shows relevant content"
-        " depends on who made it.",
-        "inconclusive": f"Inconclusive: whether {strategy} keeps the four-fifths rule cannot be"
-        " told.",
+        "unfair": f"Unfair by the four-fifths rule: how often strategy “{strategy}” shows relevant"
+        " content depends on who made it.",
+        "inconclusive": f"Inconclusive: whether strategy “{strategy}” keeps the four-fifths rule"
+        " cannot be told.",
     }[verdict]
 
 

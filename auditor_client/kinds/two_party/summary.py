@@ -13,6 +13,7 @@ from auditor_client.reporting.rounding import (
     places_for,
     upper,
 )
+from privacy.metric_values.from_request import HISTOGRAM
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average
@@ -51,9 +52,9 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
 
 
 # The usual tolerance of a metric's rule; others are decided where one is given.
-USUAL = {"score-histogram": 0.2}
+USUAL = {HISTOGRAM: 0.2}
 TITLES = {
-    "score-histogram": "Shares of each bin of scores were computed",
+    HISTOGRAM: "Shares of each bin of scores were computed",
     "false-positives": "False positives among those without the outcome:",
     "outcomes": "Average outcomes:",
     "auc": "How well scores rank (AUC):",
