@@ -43,7 +43,7 @@ class TypedRequests(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
@@ -74,7 +74,7 @@ class TypedRequests(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -112,7 +112,7 @@ class TypedRequests(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -342,7 +342,7 @@ class TypedAudits(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
@@ -366,7 +366,7 @@ class TypedAudits(ABC):
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals (default: 1 for Laplace noise). At most 10.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
             mechanism: Noise. Distribution of the noise (default: Laplace for ε, Gaussian for ρ,
                 which a mandate in ρ pays).
@@ -402,7 +402,7 @@ class TypedAudits(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -414,7 +414,7 @@ class TypedAudits(ABC):
             content: Content. The content whose relevance is scored.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
@@ -465,7 +465,7 @@ class TypedAudits(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -483,7 +483,7 @@ class TypedAudits(ABC):
             contents: Contents. At least two: the answer is the one that is scored most differently.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
