@@ -49,6 +49,7 @@ class TypedRequests(ABC):
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
     ) -> ScoreHistogramRequest:
@@ -64,6 +65,7 @@ class TypedRequests(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
@@ -348,6 +350,7 @@ class TypedAudits(ABC):
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
         **running: Unpack[RunOptions],
@@ -358,7 +361,8 @@ class TypedAudits(ABC):
         epsilon. `size_epsilon` buys a noisy number of scored people per group in addition to the
         bins (default: a quarter of `epsilon`; 0 for none). Where the number is known it is exact
         and costs nothing. With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a
-        sixteenth of `rho`) take their place, and a mandate in rho pays.
+        sixteenth of `rho`) take their place, and a mandate in rho pays. `least_share` is signed and
+        moves no price: the analysis judges impact ratios by it and refuses another (default: 0.2).
 
         Args:
             content: Content. The content whose relevance is scored.
@@ -375,6 +379,9 @@ class TypedAudits(ABC):
                 quarter of ε; 0 for none). At most 10.
             size_rho: ρ for the sizes of groups. Takes the place of the ε for sizes with Gaussian
                 noise (default: a sixteenth of ρ; 0 for none). At most 10.
+            least_share: Least share of an impact ratio. Impact ratios count above scores that at
+                least this share of the best-served group may reach (default: 0.2). It is fixed by
+                the request. At most 1.
             context: Context. Variables of the feed that are held at one value for everybody, by
                 name.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
@@ -392,6 +399,7 @@ class TypedAudits(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
