@@ -1,14 +1,15 @@
 """Default edges of score bins: as many as people and noise carry, and finer at the top.
 
 Bins of the upper half of the range are half as wide as those of the lower half: a selection takes
-place at high scores. Their number is the largest whose verdict the people still reach. It follows
+place at high scores. Their number is the largest whose verdict the people still reach, up to 15
+bins, and 24 where they reach one at half of alpha. It follows
 from a normal approximation of `sample_size.verdict_size`, which needs no SciPy, so that SDK,
 command, study files and console propose the same edges (docs/explanation/planning.md). Edges depend
 on public facts alone: the range of scores, the people uploaded, and the noise that is paid for.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
@@ -59,8 +60,13 @@ def edges_of(low: float, high: float, below: int) -> list[float]:
 
 def bins_below_middle(asked: BinsQuestion) -> int:
     """Return the largest number of bins of the lower half that the people carry."""
-    most = _MOST_OF_BINS if asked.criterion == "bins" else MOST
-    return next((n for n in range(most, LEAST, -1) if carried(asked, 3 * n)), LEAST)
+    most = _MOST_OF_BINS if asked.criterion == "bins" else USUAL
+    found = next((n for n in range(most, LEAST, -1) if carried(asked, 3 * n)), LEAST)
+    if found < USUAL:
+        return found
+    # More edges share the level, so that only many people gain by them.
+    sharper = replace(asked, alpha=asked.alpha / 2)
+    return next((n for n in range(MOST, USUAL, -1) if carried(sharper, 3 * n)), USUAL)
 
 
 def carried(asked: BinsQuestion, bins: int) -> bool:

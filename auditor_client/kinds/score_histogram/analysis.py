@@ -33,7 +33,7 @@ def analysed(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any
         "impact": _impact(audit, delta),
         "people": tuple(
             GroupPeople(group=name, people=round(group.size.estimate), known=group.size.kind)
-            for name, group in audit.groups().items()
+            for name, group in audit.scored_groups().items()
         ),
         "pairs": tuple(_gap(pair, bins) for pair in audit.pair_gaps(delta)),
         "drivers": tuple(

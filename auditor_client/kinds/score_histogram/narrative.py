@@ -116,7 +116,22 @@ def assumptions(audit: ScoreHistogramResult) -> list[str]:
         "The platform scored the audience with the model it uses for everybody. Its signature"
         " makes it answerable for that; it does not prove it.",
         *_about_sizes(audit),
+        *_about_clusters(audit),
     ]
+
+
+def _about_clusters(audit: ScoreHistogramResult) -> list[str]:
+    known = audit.clusters
+    if not known:
+        return []
+    people = f"{known['number']:.0f} clusters of up to {known['largest']:.0f} people"
+    widened = f"variances are taken {known['design_effect']:.2f} times as large"
+    if known["correlation"] < 1:
+        return [
+            f"People were recruited in {people}. Within them scores are correlated by at most"
+            f" {known['correlation']:g}, which was declared and cannot be checked: {widened}."
+        ]
+    return [f"People were recruited in {people}, whose members may be all alike: {widened}."]
 
 
 def _about_sizes(audit: ScoreHistogramResult) -> list[str]:

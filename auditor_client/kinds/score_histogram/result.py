@@ -91,8 +91,22 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
+    @property
+    def design_effect(self) -> float:
+        """By how much clusters of people may raise a variance (default: 1, no clusters)."""
+        return float(self.clusters["design_effect"]) if self.clusters else 1.0
+
     def groups(self) -> "dict[str, GroupCounts]":
-        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        """The groups as the analysis takes them: counts, their noise, what is known of sizes.
+
+        People in clusters count as fewer who are independent; `scored_groups` has them all.
+        """
+        from auditor_client.fairness.clustered_counts import clustered
+
+        return clustered(self.scored_groups(), self.design_effect)
+
+    def scored_groups(self) -> "dict[str, GroupCounts]":
+        """The groups as they were released."""
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
