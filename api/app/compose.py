@@ -137,15 +137,20 @@ def _log(
     )
 
 
-def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
-    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+def demo_participants(
+    platform: Platform, volunteers: int = 1_200
+) -> tuple[pa.Table, dict[str, float]]:
+    """Volunteers of the demo's study, and what is true: the gap of 20 bins and of their edges."""
     from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+    from platform_sim.truth import true_shares
 
     world = cast("SimulatedPlatform", platform.people)
     edges = np.linspace(0, 1, 21)
     qualified = world.world.qualified("software")
-    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
-    return recruit(world.world, volunteers, seed=2026), gap
+    asked = (world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    above = np.diff(np.cumsum(true_shares(*asked), axis=1), axis=0)
+    truth = {"truth": true_gap(*asked), "truth_of_thresholds": float(np.abs(above).max())}
+    return recruit(world.world, volunteers, seed=2026), truth
 
 
 def demo_truths(platform: Platform) -> dict[str, Any]:

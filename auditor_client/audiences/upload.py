@@ -2,7 +2,7 @@
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
@@ -39,14 +39,14 @@ class AudienceUpload:
         """Make the audience, and keep its salt before a single member is sent."""
         catalogue = self._catalogue()
         self._check(catalogue)
-        record = self._cut(Record(self.names, secrets.token_bytes(SALT_BYTES)), catalogue)
+        record = self._cut(self._record(secrets.token_bytes(SALT_BYTES)), catalogue)
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
 
     def resume(self, audience_id: str) -> str:
         """Go on with an audience that was begun on this machine."""
-        record = self._begun(audience_id)
+        record = replace(self._begun(audience_id), clusters=self._record(b"").clusters)
         if record.names != self.names:
             raise InputError(
                 f"The groups are not those with which {audience_id} was begun.", case="other-groups"
@@ -99,6 +99,10 @@ class AudienceUpload:
 
     def _array(self, label: str) -> pa.Array:
         return self.members.groups[self.names[label]]
+
+    def _record(self, salt: bytes) -> Record:
+        clusters = self.members.clusters
+        return Record(self.names, salt, clusters=asdict(clusters) if clusters else None)
 
     def _begun(self, audience_id: str) -> Record:
         record = load_record(audience_id)

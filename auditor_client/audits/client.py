@@ -264,6 +264,7 @@ class Audits(TypedAudits, TwoPartyAudits):
             release=release,
             keys=keys,
             names=names,
+            clusters=record.clusters if record else None,
             audit=audit,
             contents=contents,
             mandate=next((item for item in mandates if item.id == audit.mandate_id), None),

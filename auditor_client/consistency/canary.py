@@ -150,8 +150,7 @@ def presence_check(
     addition. All groups share the false alarm.
     """
     _check_level(false_alarm)
-    result = _read(audit)
-    groups = result.groups()
+    groups = _read(audit).scored_groups()
     if not canaries or canaries.keys() - groups.keys() or min(canaries.values()) < 1:
         raise InputError(
             f"Give the number of canaries in groups of the audit: {', '.join(groups)}.",

@@ -48,7 +48,7 @@ _TRIED = 3
 _SIZES = 0.05
 _RATIO = 1.3
 # Evenly spaced edges that share most of the level where there are more edges than these.
-_COARSE, _OF_COARSE = 5, 0.8
+_COARSE, _OF_COARSE = 8, 0.8
 # From this number of bins on, counts from both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 50
 

@@ -27,7 +27,8 @@ class ForecastAudience:
         return cls(
             {known.get(group.label, group.label): group.members for group in audience.groups},
             audience.groups_per_person,
-            audience.source,
+            # Members who confirm themselves come by an upload that has a code for them.
+            "confirmed" if audience.participation_code else audience.source,
             audience.candidates,
         )
 

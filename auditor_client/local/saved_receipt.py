@@ -2,7 +2,7 @@
 
 A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
 time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
-groups.
+groups and what is known of clusters of people.
 """
 
 import json
@@ -92,6 +92,7 @@ class SavedReceipt:
     contents: tuple[Content, ...] = ()
     url: str | None = None
     proof: InclusionProof | None = None
+    clusters: dict[str, float] | None = None
 
     def release(self) -> AnyRelease:
         """The release, verified again, and the contents with it."""
@@ -115,6 +116,7 @@ class SavedReceipt:
             "names": self.names,
             "contents": [content.model_dump(mode="json") for content in self.contents],
             "proof": self.proof and self.proof.model_dump(mode="json"),
+            **({"clusters": self.clusters} if self.clusters else {}),
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")

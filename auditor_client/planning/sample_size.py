@@ -143,7 +143,10 @@ def verdict_size(
     check_criterion(criterion)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho, size_epsilon, size_rho)
     if criterion == "four-fifths":
-        found = four_fifths_size(delta, groups, bins, noise.bins, power)
+        size_variance = _size_variance(bins, noise) if sizes != "known" else 0.0
+        found = four_fifths_size(
+            delta, groups, bins, noise.bins, power, size_variance=size_variance
+        )
         return math.ceil(found / match_rate)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
     find = _simulated_size if method == "simulated" else fast_size
@@ -234,6 +237,11 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
 
 def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
     return Estimator(bins, noise.bins, sizes, noise.size)
+
+
+def _size_variance(bins: int, noise: Planned) -> float:
+    """Return the variance of a size that the bins' sum and the bought number give together."""
+    return 1 / (1 / (bins * variance(noise.bins)) + 1 / variance(noise.size))
 
 
 def _guess(design: AuditDesign, true_gap: float) -> int:

@@ -166,6 +166,8 @@ class Run:
             groups_per_person=audience.groups_per_person,
             confirmed=audience.confirmed,
             consented=audience.consented,
+            cluster=audience.cluster,
+            correlation=1.0 if audience.correlation is None else audience.correlation,
             resume=self.made.open.get(name),
             begun=begun,
             progress=self.progress,
