@@ -51,7 +51,7 @@ class AuditEvents:
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def next_state(self, name: str, shown: str) -> str:
-        """The state that follows the one shown."""
+        """Return the state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
         waiting = _Listener(name, shown, self._loop.create_future())
         # First it waits, then it looks for what was said before: who says something looks for who

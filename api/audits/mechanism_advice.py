@@ -44,7 +44,7 @@ def _noise(mechanism: Mechanism) -> Advice:
 
 
 def _cumulative(tree: LaplaceTree) -> Advice:
-    """A tree against running sums of separately noised bins, at one epsilon."""
+    """Compare a tree with running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
     flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)

@@ -85,7 +85,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads."""
+        """Open a transaction that only reads."""
         with self.reading_session() as session:
             yield session
             end_read(session)
@@ -108,7 +108,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A transaction that reads everything as it was at one moment."""
+        """Open a transaction that reads everything as it was at one moment."""
         with self.read() as session:
             if self.engine.dialect.name == "postgresql":
                 session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -116,7 +116,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction that commits when the block ends, and leaves nothing when it raises."""
+        """Open a transaction that commits when the block ends, and rolls back if it raises."""
         with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
@@ -224,7 +224,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
 
 
 def _ping_the_idle(engine: Engine) -> None:
-    """A connection that nobody used for a while is asked whether it is there, before it is used."""
+    """Test a connection that was idle for a while before it is used."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()

@@ -43,7 +43,7 @@ class SignedRequest:
 
 
 def load_key(session: Session, caller: Caller) -> Mapping[str, Any] | None:
-    """The key of the caller that is registered, as this transaction sees it."""
+    """Return the caller's registered key, as this transaction sees it."""
     row = find(session, ResearcherRow, id=caller.researcher_id)
     return row.jwk if row else None
 
@@ -57,7 +57,7 @@ def read(
     signature: str,
     origin: str,
 ) -> Statement:
-    """The statement that the caller makes with this request, if this key signed it."""
+    """Return the statement that the caller makes with this request, if this key signed it."""
     if jwk is None:
         raise UnsignedError("no key of yours is registered: ask your regulator to register one")
     body = draft.model_dump(mode="json")

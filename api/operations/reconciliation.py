@@ -144,7 +144,7 @@ def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
 
 
 def _charges(session: Session) -> Iterator[Charged]:
-    """The charges of the ledger that were not refunded."""
+    """Yield the charges of the ledger that were not refunded."""
     refunded = {body["facts"]["audit_id"] for body in _bodies(session, "refund")}
     for body in _bodies(session, "charge"):
         if (audit_id := body["facts"]["audit_id"]) not in refunded:

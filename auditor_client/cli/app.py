@@ -99,5 +99,5 @@ app.command("envy-plan")(envy.plan)
 
 
 def main() -> None:
-    """The entry point of the `auditor` command."""
+    """Run the `auditor` command."""
     app()

@@ -49,7 +49,7 @@ def show(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The state of an audit; once it is released, what it says."""
+    """Show the state of an audit, and its result once it is released."""
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":

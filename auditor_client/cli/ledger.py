@@ -52,7 +52,7 @@ def entries(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The entries you may see, newest first."""
+    """List the entries you may see, newest first."""
     with LedgerConnection.from_profile(profile) as connection:
         found = list(islice(connection.ledger.entries(kind), limit))
     columns = ["number", "at", "kind", "auditor_id", "facts"]
@@ -110,7 +110,7 @@ def head(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The newest signed head, if it continues all that was seen here and witnessed."""
+    """Show the newest checkpoint, if it continues all that was seen here and witnessed."""
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     with LedgerConnection.from_profile(profile) as connection:
         found = connection.ledger.head(read_trust(keys), heads)

@@ -30,7 +30,7 @@ Until = Annotated[str | None, typer.Option(help="A date, like 2027-03-31.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """The commands of vetting, under those of regulators."""
+    """Add the commands of vetting to those of regulators."""
     commands: dict[str, Callable[..., None]] = {
         "applications": applications,
         "decide": decide,
@@ -225,7 +225,7 @@ def day(text: str | None) -> date | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The beginning of a day, in UTC."""
+    """Return the beginning of a day, in UTC."""
     found = day(text)
     return None if found is None else datetime(found.year, found.month, found.day, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ def question(audit: ScoreHistogramResult) -> str:
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
-    """The verdict with its probability."""
+    """Explain the verdict with its probability."""
     between = limits(gap.low, gap.high)
     interval = (
         f"The fairness gap lies {between}; an interval made in this way holds the true gap with a"
