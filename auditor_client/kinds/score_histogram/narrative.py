@@ -73,9 +73,9 @@ def together(study: StudyFound, verdicts: int) -> str:
 
 def definition() -> str:
     return (
-        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
-        " groups, between the shares of two groups whose scores fall into that bin. It is 0 when"
-        " scores are distributed alike in all groups, and 1 when they have nothing in common."
+        "For each bin of scores, compare the shares of two groups whose scores fall into it. The"
+        " fairness gap is the largest difference, over all bins and all pairs of groups. It is 0 if"
+        " scores are distributed equally in all groups, and 1 if they have nothing in common."
     )
 
 
