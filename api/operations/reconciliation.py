@@ -1,4 +1,4 @@
-"""For an inspection on site: what people have borne, recomputed from audiences and the ledger.
+"""Recomputation of people's balances from audiences and the ledger, for an inspection on site.
 
 Every balance must be what erased audiences carried forward plus the charges of the ledger that
 debit the person, and none may be below zero or above the cap. The part of it that samples and

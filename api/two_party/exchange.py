@@ -197,7 +197,7 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             return  # by a request that was sent at the same time
         running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
         if row.run != run.name or session.exec(running.with_for_update()).first() is None:
-            raise BeginAgainError("another run took the place of this one; its sums are gone")
+            raise BeginAgainError("another run replaced this one; its sums are lost")
         facts = {"audit_id": audit.id, "transcript": run.party.transcript}
         entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
         row.answered_at, row.entry = at, entry.number

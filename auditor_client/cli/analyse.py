@@ -28,7 +28,7 @@ Receipts = Annotated[
     list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
 ]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability of accusing an honest platform.", min=0, max=1)
 ]
 
 

@@ -93,7 +93,7 @@ def status(
 @app.command("answer")
 def answer(
     application: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="The new version, whole: TOML or JSON.")],
+    file: Annotated[Path, typer.Argument(help="The complete new version: TOML or JSON.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -107,7 +107,7 @@ def answer(
 def withdraw(
     application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Take back an application that is not decided."""
+    """Withdraw an application that is not decided."""
     with Applicant.from_profile(profile) as applicant:
         show_application(applicant.withdraw(application), as_json)
 

@@ -25,7 +25,9 @@ from openapi.resources import ApplicationState, Mandate
 
 MandateId = Annotated[str, typer.Argument(metavar="MANDATE")]
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
-Reason = Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")]
+Reason = Annotated[
+    str, typer.Option(help="Reason. It can be erased; the ledger holds a commitment to it.")
+]
 Until = Annotated[str | None, typer.Option(help="A date, like 2027-03-31.")]
 
 
@@ -191,7 +193,7 @@ def stop(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    """Stop an audit of envy before its next batch; nothing is released, nothing refunded."""
     with Regulator.from_profile(profile) as regulator:
         show_row(regulator.stop(audit, reason).model_dump(), as_json=as_json)
 

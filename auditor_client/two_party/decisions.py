@@ -66,8 +66,8 @@ class Decision:
 
 
 _ONE_SIDED = (
-    "No verdict: one side averages over the groups of the neighbour, where what a group gains from"
-    " one and loses to another cancels. The LOT of a pair of groups may be below zero all the same."
+    "No verdict: one side averages over the groups of the neighbour. There a gain from one group"
+    " and a loss to another cancel. The LOT of a pair of groups may still be below zero."
 )
 _ONE_SIDED_BELOW = " The LOT of some pair of groups is surely at most -{:.4f}."
 _WORDS = {

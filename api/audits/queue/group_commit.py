@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from api.kernel.errors import UnavailableError
 
-# Seconds that one waits to be served by another. Who holds the lock has time limits of its own.
+# Seconds that a request waits for its batch. The thread with the lock has its own time limits.
 _WAIT_SECONDS = 30.0
 
 Held = TypeVar("Held")

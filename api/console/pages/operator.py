@@ -25,7 +25,7 @@ router = pages()
 
 # What each key signs, and what becomes of it when it is retired.
 PURPOSES = {
-    "access-token": "Access tokens. A retired key verifies until the last of its tokens is over.",
+    "access-token": "Access tokens. A retired key verifies its tokens until the last one expires.",
     "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
     "ledger": "Heads of the ledger. The old key signs the head that names the new one.",
 }
