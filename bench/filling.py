@@ -48,7 +48,7 @@ def fill(host: Hosted, size: int) -> str:
 
 @contextmanager
 def _unguarded(engine: Engine) -> Iterator[Connection]:
-    """A connection with nothing but speed: no journal, and charges of audits that never were."""
+    """Open a connection with nothing but speed: no journal, and charges of invented audits."""
     engine.dispose()  # any other connection keeps the journal
     with engine.connect() as connection:
         connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
@@ -70,7 +70,7 @@ def _entries(connection: Connection, first: int, size: int, like: int) -> None:
 
 
 def _charges(connection: Connection, charges: int, like: str, mandate: str) -> None:
-    """The oldest first; that of the service is the newest."""
+    """Write charges, the oldest first; that of the service is the newest."""
     _copies(
         connection,
         ChargeRow,
@@ -86,7 +86,7 @@ def _charges(connection: Connection, charges: int, like: str, mandate: str) -> N
 def _copies(
     connection: Connection, row: type[SQLModel], like: str, numbers: tuple[int, int], **new: str
 ) -> None:
-    """The row again for each number `n`, with other values in these columns."""
+    """Copy the row for each number `n`, with other values in these columns."""
     table: Any = inspect(row).local_table
     assert isinstance(table, Table)
     names = [column.name for column in table.columns]

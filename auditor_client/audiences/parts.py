@@ -48,7 +48,7 @@ def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
 
 
 def split_into_parts(members: pa.Array, rows: int) -> list[pa.Array]:
-    """The members of each part of one group, in order."""
+    """Return the members of each part of one group, in order."""
     return [members.slice(start, rows) for start in range(0, len(members), rows)]
 
 
@@ -77,7 +77,7 @@ def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
 
 
 def tokens_of(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
-    """The members as a commitment takes them, 32 bytes each, some at a time."""
+    """Yield the members in parts, as a commitment takes them, 32 bytes each."""
     for start in range(0, len(members), ROWS_PER_PART):
         values = members.slice(start, ROWS_PER_PART).to_pylist()
         yield username_tokens(values) if kind == "username" else b"".join(values)

@@ -60,7 +60,7 @@ def read_members(
     cluster: str | None = None,
     correlation: float = 1.0,
 ) -> GroupMembers:
-    """The members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
+    """Read the members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
 
     `where` names a column of true and false: only true rows count. `cluster` names a column of
     people who were recruited together, `correlation` how much they are alike at most.
@@ -87,7 +87,7 @@ def read_members(
 
 
 def open_columns(frame: Any, columns: list[str]) -> pa.Table:
-    """The columns that are needed, as an Arrow table: there a missing value is always null."""
+    """Return the needed columns as an Arrow table, in which a missing value is always null."""
     try:
         table = nw.from_native(frame)
     except TypeError as error:
@@ -117,7 +117,7 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
 
 
 def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
-    """The name of the group of each row, None where a part of it is missing."""
+    """Return the name of the group of each row, None where a part of it is missing."""
     keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
     name_of = {key: None if any(map(_absent, key)) else join_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]

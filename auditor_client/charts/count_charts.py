@@ -42,7 +42,7 @@ def keep_finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
 
 
 def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: str) -> Chart:
-    """Counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
+    """Draw counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
     names = list(dict.fromkeys(row["group"] for row in rows))
     told = [{**row, "low": row["count"] - error, "high": row["count"] + error} for row in rows]
     base = chart_of(told).encode(

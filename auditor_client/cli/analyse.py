@@ -28,7 +28,7 @@ Receipts = Annotated[
     list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
 ]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability of accusing an honest platform.", min=0, max=1)
 ]
 
 
@@ -146,7 +146,7 @@ def _table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def shown_number(name: str, value: Any) -> Any:
-    """A number of a column, rounded outwards where it is a limit."""
+    """Return a number of a column, rounded outwards where it is a limit."""
     from auditor_client.reporting.metric_sentences import round_down, round_up
 
     if name in ("low", "high") and value is None:

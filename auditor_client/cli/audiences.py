@@ -75,7 +75,7 @@ def seal(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Close an audience of people who confirm, when they have."""
+    """Seal an audience after its people have confirmed."""
     with Auditor.from_profile(profile) as auditor:
         show_row(row_of(auditor.audiences.seal(audience_id)), as_json=as_json)
 
@@ -99,7 +99,7 @@ def sample(
 
 @app.command("list")
 def list_audiences(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your audiences."""
+    """List your audiences."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audience) for audience in auditor.audiences.list()]
     show_rows(rows, ["id", "state", "source", "members", "created_at"], as_json=as_json)
@@ -111,7 +111,7 @@ def delete(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have the platform forget the members of an audience."""
+    """Have the platform erase the members of an audience."""
     with Auditor.from_profile(profile) as auditor:
         auditor.audiences.delete(audience_id)
     show_row({"id": audience_id, "members": "forgotten"}, as_json=as_json)

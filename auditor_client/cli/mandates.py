@@ -30,7 +30,7 @@ Lifetime = Annotated[
     str | None, typer.Option(help="The limit that is never renewed, with --renewal.")
 ]
 Exploration = Annotated[
-    str | None, typer.Option(help="The most reward people may lose in audits of envy.")
+    str | None, typer.Option(help="Maximum reward that people may lose in audits of envy.")
 ]
 OpenedShare = Annotated[
     str, typer.Option(help="Share of two-party runs that you open before delivery.")

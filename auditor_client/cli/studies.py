@@ -185,7 +185,7 @@ def _show_waiting(codes: dict[str, str], file: Path, as_json: bool) -> None:
 
 
 def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: bool) -> None:
-    """The price of everything; in JSON only where it is the answer."""
+    """Print the price; as JSON only if the price is the answer."""
     rows = [
         {
             "audit": name,

@@ -49,7 +49,7 @@ class Consistency:
     notes: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Explain the verdict in plain sentences."""
         alarm = f"An honest platform is called so in at most {self.false_alarm:.2%} of cases."
         start = {
             "consistent": "Consistent: nothing shows that these releases are not of one model."
@@ -105,7 +105,7 @@ def _read(release: ScoreHistogramResult | str | Path) -> ScoreHistogramResult:
 
 
 def _halves(one: ScoreHistogramResult, other: ScoreHistogramResult, level: float) -> SameCounts:
-    """Groups share the level; the p-value is the level where it is reached, else 1."""
+    """Test each group at its share of the level; the p-value is the level if reached, else 1."""
     groups, others = one.groups(), other.groups()
     middles = tuple((low + high) / 2 for low, high in one.limits())
     for name in groups:

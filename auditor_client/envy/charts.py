@@ -59,7 +59,7 @@ def tube_chart(frame: Any) -> Chart:
 def forecast_over_alphas(
     means: Sequence[float], terms: EnvyTerms, alphas: Iterable[float] = ALPHAS
 ) -> list[dict[str, Any]]:
-    """Steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
+    """Return steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
     rows = []
     for bounds in ("printed", "tight"):
         for alpha in alphas:

@@ -30,19 +30,21 @@ _THETA = 0.8
 
 
 def one_sided_delta(delta: float) -> float:
-    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+    """Return the delta of an interval if each limit alone misses with at most `delta`."""
     # Levels are probabilities, so there is nothing to double from one half on.
     return 2 * delta if delta < 0.5 else delta
 
 
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
-    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    """Return an upper limit of FG, missed with probability at most delta/2; not searched below
+    `floor`.
+    """
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
     return highest_limit(found, floor)
 
 
 def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+    """Return a limit, at most one, that no difference exceeds of which any of these tests speaks.
 
     Missed by the largest difference with no more than the level of its own test.
     """
@@ -59,7 +61,7 @@ def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
-    """A lower limit of FG, missed with probability at most delta/2."""
+    """Return a lower limit of FG, missed with probability at most delta/2."""
     return max(_below(tests) for tests in _all_below(groups, delta))
 
 
@@ -113,7 +115,7 @@ def _below(tests: Tests) -> float:
 
 
 def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
-    """The lower limit from one bin, or `most` if it is that high."""
+    """Return the lower limit from one bin, or `most` if it is that high."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
     level = split_level(tests.level * _RIGHT, tests.bins)
@@ -143,7 +145,7 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
 
 
 def split_level(level: float, bins: int) -> Level:
-    """A level for every bin, given the share there: over all bins they add up to `level`."""
+    """Return a level for every bin, given the share there: over all bins they add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

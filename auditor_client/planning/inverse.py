@@ -88,7 +88,7 @@ def resolvable_alpha(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> float:
-    """The least alpha at which gaps of 0 and of 2·alpha get their verdicts with the power."""
+    """Return the least alpha at which gaps of 0 and 2·alpha get their verdicts with the power."""
     _check_people([people])
     check_power(power)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
@@ -131,7 +131,7 @@ def rho_needed(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> float:
-    """The same for Gaussian noise: the least rho per bin."""
+    """Return the same for Gaussian noise: the least rho per bin."""
     known, noise = planned_audit(audience, sizes, "discrete-gaussian", None, 1.0)
     design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
     return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho", audience)
@@ -262,7 +262,7 @@ def after_pilot(
 
 
 def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
-    """The shares of the bins for all people together: the nearest to noisy counts that can be."""
+    """Return the shares of the bins for all people together: the nearest to the noisy counts."""
     table = np.asarray([list(row) for row in counts.values()], dtype=np.float64)
     if table.ndim != 2 or table.sum() <= 0:
         raise ValueError("the pilot's counts do not add up to anybody")

@@ -111,7 +111,7 @@ def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome
 
 
 def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+    """Simulate the release of one audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):
@@ -130,5 +130,5 @@ def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) ->
 
 
 def discrete_laplace(generator: np.random.Generator, rate: float, count: int) -> NDArray[np.int64]:
-    """Simulated noise, never for release: the difference of two geometric variables."""
+    """Simulate noise, never for a release: the difference of two geometric variables."""
     return noise.distribution(rate).simulated(generator, count)

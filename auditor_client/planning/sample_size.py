@@ -163,7 +163,7 @@ def make_design(
     shape: Sequence[float] | None = None,
     criterion: Criterion = "distribution",
 ) -> AuditDesign:
-    """The audit to rehearse."""
+    """Make the audit to simulate."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
@@ -174,7 +174,7 @@ def make_design(
 
 
 def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
-    """The least number with that power for both verdicts."""
+    """Return the least number with that power for both verdicts."""
     people = find_people(
         lambda n: estimate_power(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )
@@ -187,7 +187,7 @@ def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 
 def unfair_gap(design: AuditDesign) -> float:
-    """The gap that is to be called unfair: twice the tolerated one."""
+    """Return the gap that is to be called unfair: twice the tolerated one."""
     return min(2 * design.alpha, 1.0)
 
 
@@ -210,7 +210,7 @@ def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 @lru_cache(maxsize=256)
 def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
-    """The least number found such that it and every larger one is certified.
+    """Return the least number found such that it and every larger one is certified.
 
     `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
     """

@@ -32,7 +32,9 @@ class Releases:
     silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
-        """Counts of the bins that matter: those where `first` has most, or least, of `second`."""
+        """Return counts of the bins that matter: those where `first` has most, or least, of
+        `second`.
+        """
         found = [
             _extremes(counts[:, first], counts[:, second], ratio[:, None], sign, most)
             for counts, most in ((self.filled, _MOST_CELLS), (self.empty, 1))
@@ -129,7 +131,7 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _noises(law: Noise, size_law: Noise, groups: int, bins: int) -> tuple[Floats, Floats]:
-    """The noises of all bins and of bought sizes: the same whatever the number of people."""
+    """Return the noises of all bins and of bought sizes: the same whatever the number of people."""
     generator = np.random.default_rng(_SEED)
     audits = max(min(AUDITS, _MOST_COUNTS // (groups * bins)), 100)
     of_bins = law.simulated(generator, audits * groups * bins)

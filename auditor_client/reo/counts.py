@@ -46,7 +46,7 @@ class PositiveCounts:
 def check_counts(
     positives: Positives, rows: float | None, noise: AnyDistribution | None, traffic: str
 ) -> PositiveCounts:
-    """Counts from what people type, checked."""
+    """Return checked counts from what people type."""
     groups = tuple(str(name) for name in positives)
     values = np.asarray([float(value) for value in positives.values()])
     law = as_distribution(noise)
@@ -76,7 +76,7 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
 
 
 def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
-    """The other counts in the order of the first; both must have the same groups."""
+    """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
         raise InputError(
@@ -87,7 +87,8 @@ def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCo
 
 
 def as_distribution(noise: AnyDistribution | None) -> Noise:
-    """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
+    """Return a distribution as it is; read a number as the variance of unknown noise, taken as
+    Laplace.
 
     Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
     """

@@ -72,12 +72,12 @@ TEMPLATE = _TEMPLATE.replace("DEFAULT_KIND", DEFAULT)
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
-    """The application in a file, with the principal's own key filled in."""
+    """Read the application in a file, and fill in the principal's own key."""
     return application_of(_read(path), key, path.parent)
 
 
 def read_prepared(path: Path) -> ApplicationDraft:
-    """An application whose salts are made: what is agreed to must not change any more."""
+    """Read an application whose salts are made: what is agreed to must not change any more."""
     fields = _read(path)
     if any(isinstance(fields.get(name), str) for name in _TEXTS):
         raise InputError(
@@ -92,7 +92,7 @@ def write_application(path: Path, application: ApplicationDraft) -> None:
 
 
 def add_agreement(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
-    """The application with the proof of the individual whose key this is.
+    """Return the application with the proof of the individual whose key this is.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
     """

@@ -165,7 +165,7 @@ def _rank(
     arms: Numbers,
     rng: np.random.Generator,
 ) -> Numbers:
-    """The best of what passed recall, by taste and quality and the strategy's boosts."""
+    """Return the best of what passed recall, by taste and quality and the strategy's boosts."""
     noticed = world.interests.noticed[viewers[:, None], items.topic[recalled]]
     score = 2 * (_TASTE * noticed + items.quality[recalled])
     score += _boost(items, feed, feed.ranking)[recalled]

@@ -86,7 +86,7 @@ class CheckpointTrust:
         return (size, root) in self._known
 
     def note_new_key(self, entry: ExportedEntry) -> None:
-        """A new key of the ledger, if that is what the entry is about."""
+        """Take in a new key of the ledger, if the entry is about one."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
             return
@@ -110,7 +110,7 @@ class CheckpointTrust:
         self._trust(size)
 
     def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
-        """The newest head, of an export that does not show all entries, if it continues all others.
+        """Return the newest checkpoint of a partial export, if it continues all others.
 
         `paths` are the consistency proofs, by the size of the older head.
         """

@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def parse(line: bytes) -> ExportedEntry:
-    """The entry of a line without its end, if the line is the one way to write it."""
+    """Parse the entry of a line without its end, if the line is its only canonical form."""
     try:
         entry = _entry.decode(line)
     except ValueError as error:

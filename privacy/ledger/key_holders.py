@@ -72,7 +72,7 @@ class KeyHolders:
         self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
     def signer(self, kind: str, statement: ExportedStatement) -> Signer | None:
-        """The key that the statement must be signed with; None if that cannot be seen."""
+        """Return the key that must have signed the statement; None if that cannot be seen."""
         roles = SIGNED.get(kind, ANYBODY)
         person = self._people.get(statement.by)
         if person is None:
@@ -95,7 +95,7 @@ class KeyHolders:
         return self._people[researcher_id].auditor
 
     def register(self, entry: ExportedEntry) -> None:
-        """A researcher: at a regulator's word, or at set-up at the platform's."""
+        """Register a researcher: on a regulator's statement, or at set-up on the platform's."""
         facts = read(entry.facts, ResearcherFacts)
         if entry.statement is None:
             body = ResearcherBody(facts.role, entry.auditor, facts.jwk)
@@ -221,7 +221,7 @@ def _stated(entry: ExportedEntry) -> ExportedStatement:
 
 
 def _applicant(statement: ExportedStatement) -> Signer:
-    """The key of the applicant, which the application holds."""
+    """Return the key of the applicant, which the application holds."""
     individuals = read(statement.body, ApplicationBody).individuals
     signers = [Signer.of(individual.jwk) for individual in individuals]
     for signer in signers:

@@ -96,7 +96,7 @@ class Replay:
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def play(self, entry: ExportedEntry, number: int) -> None:
-        """The next entry, which has this number."""
+        """Play the next entry, which has this number."""
         if entry.number != number:
             raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
         if entry.at < self._latest:
@@ -210,7 +210,9 @@ class Replay:
             )
 
     def _forget(self, entry: ExportedEntry) -> None:
-        """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
+        """Forget an audience that is erased before it is sealed; nothing is charged on it
+        afterwards.
+        """
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
     def _charged_on(

@@ -53,11 +53,11 @@ class ChargedRuns:
         self._accused: set[str] = set()
 
     def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
-        """A run was charged: an audit of a kind that hides its weights."""
+        """Note the charge of a run: an audit of a kind that hides its weights."""
         self._charged[facts.audit_id] = mandate
 
     def answer(self, facts: AnswerFacts, number: int) -> None:
-        """A run was answered, by the entry of this number: once for each charge."""
+        """Note the answer of a run, by the entry of this number: once for each charge."""
         if facts.audit_id not in self._charged:
             raise EvidenceError(
                 f"{facts.audit_id} is no two-party audit that was charged",
@@ -103,7 +103,7 @@ class ChargedRuns:
             )
 
     def _root(self, facts: ReleaseFacts, answer: RunAnswer) -> bytes:
-        """The root that draws, if it is that of the head that ends with the answer."""
+        """Return the root that draws, if it is that of the checkpoint that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:
             raise EvidenceError(

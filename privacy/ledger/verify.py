@@ -197,7 +197,7 @@ def _verify_some(
 
 
 def _continued(header: Header, heads: CheckpointTrust) -> Checkpoint:
-    """The newest head, if the export proves that it continues all others."""
+    """Return the newest checkpoint, if the export proves that it continues all others."""
     try:
         paths = header.paths()
     except EvidenceError as error:
@@ -218,7 +218,7 @@ def _check_shown(
 
 
 def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> InvalidLedgerError:
-    """The error with its number, unless the signature of an earlier entry is wrong."""
+    """Return the error with its number, unless the signature of an earlier entry is wrong."""
     if isinstance(error, InvalidLedgerError):
         return error
     signatures.settle()

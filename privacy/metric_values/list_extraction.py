@@ -95,7 +95,7 @@ class Lists:
 
 
 def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
-    """The lists of these rows, as far as the caps allow."""
+    """Return the lists of these rows, as far as the caps allow."""
     rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
     if caps.viewer is None and caps.candidate is not None:
         mine = select_first(rows.candidate, mix_bits(rows.number, seed), caps.candidate)
@@ -122,7 +122,7 @@ def _listed(rows: ListRows, length: int) -> Lists:
 
 
 def _among(persons: Numbers, some: Numbers) -> Numbers:
-    """The place of each among these people."""
+    """Return the place of each among these people."""
     if not len(persons):
         return np.full(len(some), NOBODY)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

@@ -41,7 +41,7 @@ class ExactPrice:
 
     @classmethod
     def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a purely private release, in both currencies."""
+        """Price a purely private release in both currencies."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): add_remove,
@@ -54,7 +54,7 @@ class ExactPrice:
 
     @classmethod
     def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a Gaussian release."""
+        """Price a Gaussian release in both currencies."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): INFINITE,
@@ -97,7 +97,7 @@ FREE = ExactPrice({})
 
 
 def approximate_epsilon(rho: Fraction, delta: Fraction) -> float:
-    """The epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
+    """Return the epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
     # epsilon = rho + 2 · sqrt(rho · ln(1/delta))   [BS16]
     epsilon = float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
     # Each operation errs by at most one part in 2⁵²; eight of them are more than there are.

@@ -81,13 +81,13 @@ class CandidatePeople:
         return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
-        """The person of each row, by their points and those of the rows, which both blinded."""
+        """Return the person of each row, by their points and those of the rows, both blinded."""
         of = dict(zip(split_items(points), self.persons.tolist(), strict=True))
         return np.array([of.get(point, NOBODY) for point in split_items(rows)], np.int64)
 
 
 def keep_first_rows(persons: Persons) -> Persons:
-    """The rows' persons, each only in the first row that is theirs."""
+    """Return the rows' persons, each only in the first row that is theirs."""
     _, first = np.unique(persons, return_index=True)
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)

@@ -168,7 +168,7 @@ class PlatformParty(Answering):
         self._weights.clear()
 
     def _matched(self) -> Persons:
-        """The person of each row; nobody twice."""
+        """Return the person of each row; nobody twice."""
         if isinstance(self._join, Uploaded):
             return keep_first_rows(self._join.persons)
         points, rows = b"".join(self._reblinded), b"".join(self._rows)
@@ -179,7 +179,7 @@ class PlatformParty(Answering):
         return rebuild_ciphertext(self.terms.rings[number], self._zeros[number], label)
 
     def _blocks(self, number: int) -> Iterator[Block]:
-        """The weights of every group, block by block, in one ring."""
+        """Yield the weights of every group, block by block, in one ring."""
         ring, groups = self.terms.rings[number], self.terms.groups
         for start in range(0, len(self._weights), groups):
             yield [
@@ -191,7 +191,7 @@ class PlatformParty(Answering):
 
 
 def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
-    """The join that the terms speak of; candidates shuffled and padded."""
+    """Return the join of the terms, checked; candidates shuffled and padded."""
     if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:

@@ -65,7 +65,7 @@ def draw_permutation(count: int) -> NDArray[np.intp]:
 
 
 def _kept(stream: Callable[[int], bytes], modulus: int, count: int) -> Words:
-    """The first `count` numbers of a stream of words, cut to the bits of the modulus, below it."""
+    """Return the first `count` numbers below the modulus of a stream, masked to its bits."""
     mask = np.uint64((1 << (modulus - 1).bit_length()) - 1)
     drawn = count + 64
     while True:

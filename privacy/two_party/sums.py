@@ -55,7 +55,7 @@ class EncryptedTable:
     sums: tuple["EncryptedSums", ...]
 
     def plus(self, noise: Cells) -> NoisySums:
-        """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
+        """Add noise and flooding to the sums: then they may be sent to the holder of the key.
 
         Noise is taken modulo t: where the sum wraps around, that is done to what was private
         already.
@@ -114,7 +114,7 @@ def encrypted_table(
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
 ) -> EncryptedTable:
-    """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
+    """Return the table of Σ weights · values, for rows in the order of weights (rows × cells)."""
     _check(terms, values)
     sums = tuple(
         EncryptedSums(

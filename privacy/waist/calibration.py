@@ -36,7 +36,7 @@ class Calibrated(Protocol):
 
 @lru_cache(maxsize=4_096)
 def find_scale(wanted: Calibrated) -> float:
-    """The first scale from the least upwards that OpenDP says is within price.
+    """Return the first scale from the least upwards that OpenDP says is within price.
 
     Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
     """
@@ -58,13 +58,13 @@ def make_calibrated(wanted: Calibrated) -> Any:
 
 
 def round_up(value: Fraction) -> float:
-    """The least double that is not below the value."""
+    """Return the least double that is not below the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def round_up_root(value: Fraction) -> float:
-    """A double that is not below the square root of the value, and hardly above it."""
+    """Return a double that is not below the square root of the value, and hardly above it."""
     root = math.sqrt(value)
     while Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
@@ -72,5 +72,5 @@ def round_up_root(value: Fraction) -> float:
 
 
 def integer_domain() -> Any:
-    """The domain of all our tables."""
+    """Return the domain of all our tables."""
     return vector_domain(atom_domain(T="i64"))

@@ -61,7 +61,7 @@ class LaplaceTree:
         return self.nodes.standard_deviation * worst_prefix(self.leaves, self.branching)
 
     def error(self, probability: float) -> int:
-        """A t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
+        """Return a t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
         return int(np.ceil(self.standard_deviation / np.sqrt(probability)))
 
     def release(self, table: Table) -> NDArray[np.float64]:
@@ -112,7 +112,8 @@ def _consistent(branching: int) -> Any:
 
 @lru_cache(maxsize=256)
 def worst_prefix(leaves: int, branching: int) -> float:
-    """Standard deviation of the worst consistent running sum, for unit noise on every node.
+    """Return the standard deviation of the worst consistent running sum, for unit noise on every
+    node.
 
     Exact for a few hundred leaves, a bound beyond: least squares is never worse than the sum of
     the nodes that make up the prefix. Consistency is least squares [HRMS10]: with A the

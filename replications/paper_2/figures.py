@@ -84,7 +84,7 @@ def figure_3(rows: Sequence[Row]) -> Any:
 
 
 def _shares(rows: Sequence[Row]) -> list[float]:
-    """Steps by the printed bounds in those by the tight ones."""
+    """Return steps by the printed bounds in those by the tight ones."""
     return [
         float(printed["duration"] / tight["duration"])
         for printed, tight in zip(rows[::2], rows[1::2], strict=True)

@@ -1,4 +1,4 @@
-"""Balance histograms: how much of the lifetime cap the people of each group have borne."""
+"""Balance histograms: how much of the lifetime cap the people of each group have spent."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
     return Summary(
         _sentence(moved, judged.delta),
         details=(
-            f"What comes of all opportunities together would change by {_change(gained)}.",
+            f"The outcome of all opportunities together would change by {_change(gained)}.",
             "The limits of all groups hold together. They count the noise, and they are about the"
             " rows that were drawn.",
             audit.caution,

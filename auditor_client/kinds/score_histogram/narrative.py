@@ -16,7 +16,7 @@ def question(audit: ScoreHistogramResult) -> str:
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
-    """The verdict with its probability."""
+    """Explain the verdict with its probability."""
     between = limits(gap.low, gap.high)
     above = ""
     if gap.threshold is not None:

@@ -86,7 +86,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return 1 / Fraction(stated.noise_scale)
 
     def noise(self, part: str = "bins") -> Noise:
-        """The law of the noise on one number of a part of the release."""
+        """Return the distribution of the noise on one number of a part of the release."""
         stated = self.part(part)
         if stated.mechanism == "discrete-gaussian":
             return Gaussian(stated.noise_scale**2)
@@ -98,7 +98,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return float(self.clusters["design_effect"]) if self.clusters else 1.0
 
     def groups(self) -> "dict[str, GroupCounts]":
-        """The groups as the analysis takes them: counts, their noise, what is known of sizes.
+        """Return the groups as the analysis takes them: counts, their noise, the known sizes.
 
         People in clusters count as fewer who are independent; `scored_groups` has them all.
         """
@@ -107,7 +107,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return clustered(self.scored_groups(), self.design_effect)
 
     def scored_groups(self) -> "dict[str, GroupCounts]":
-        """The groups as they were released."""
+        """Return the groups as they were released."""
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
@@ -117,7 +117,8 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     def fairness_gap(
         self, delta: float = 0.05, criterion: "Criterion" = "distribution"
     ) -> "FairnessGap":
-        """The empirical fairness gap with an interval that holds with probability 1 - delta.
+        """Estimate the empirical fairness gap with an interval that holds with probability 1 -
+        delta.
 
         `criterion` says what a verdict covers: "distribution" (default) every bin and every
         threshold, "bins" single bins, "four-fifths" the worst impact ratio.
@@ -132,7 +133,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
-        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        """Estimate the gap of each pair of groups; all hold at once with probability 1 - delta."""
         from auditor_client.fairness.gap_drivers import pair_gaps
 
         return pair_gaps(self.groups(), delta)
@@ -147,7 +148,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
-        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        """Estimate the gap by one attribute of crossed groups; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
@@ -160,7 +161,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return LEAST_SHARE if stated is None else float(stated)
 
     def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
-        """The worst impact ratio over all edges above which a group may have the least share.
+        """Return the worst impact ratio over all edges above which a group may have the least share.
 
         That share is the signed request's. Raise InputError if another is given: one chosen after
         the audit would have no error probability.
@@ -188,7 +189,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return check(self.groups(), self.part("bins"), alpha, delta)
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())
