@@ -168,7 +168,7 @@ class Model:
         ]
 
     def workers(self, jobs: list[day.Job], limit: int = 256) -> tuple[int, list[float]]:
-        """The fewest, by doubling, with which 99 of 100 wait no longer than they may."""
+        """Return the fewest, by doubling, with which 99 of 100 wait no longer than they may."""
         workers = 2  # one may die
         while True:
             found = sorted(day.waits(jobs, workers).values())

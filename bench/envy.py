@@ -39,7 +39,7 @@ COMPILED, FIRST = 2_000, 400
 def oracle(
     terms: Terms, arms: int, reward: Callable[[int], float], draw: Callable[[], float]
 ) -> tuple[str, list[int]]:
-    """The verdict, and how often each arm was pulled."""
+    """Return the verdict, and how often each arm was pulled."""
     rewards: list[list[float]] = [[] for _ in range(arms + 1)]
     explored: list[float] = []
     active = list(range(1, arms + 1))  # line 1

@@ -67,7 +67,7 @@ def _audits(sizes: list[int]) -> list[Figure]:
 
 
 def _audited(folder: Path, sizes: list[int]) -> list[float]:
-    """The medians of rounds in which each size has its turn."""
+    """Return the medians of rounds in which each size has its turn."""
     rng = np.random.default_rng(1)  # who is in which group
     with hosted(folder, platform(str(folder / "scores.npy"))) as host:
         asked = {size: host.sealed(rng.permutation(size))[0] for size in sizes}

@@ -74,7 +74,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
 def _everybody_debited(
     _session: object, burdens: Sequence[LifetimeDebit], _settings: object
 ) -> list[list[None]]:
-    """The masks of a charge that leaves out nobody, without a look at balances."""
+    """Return the masks of a charge that leaves out nobody, without a look at balances."""
     return [[None] * len(burden.membership.groups) for burden in burdens]
 
 

@@ -203,7 +203,7 @@ def _bare(folder: Path, system: System, processes: int, audits: int, looks: str)
 
 
 def _body() -> bytes:
-    """A request as long as ours."""
+    """Return a request as long as ours."""
     request = ScoreHistogramRequest(
         content_id=new_id("content"),
         audience_id=new_id("audience"),

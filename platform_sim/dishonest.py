@@ -151,6 +151,8 @@ class SilentRefusal(DishonestPlatform):
 
 
 def _key(content: Mapping[str, Any]) -> str:
-    """The content as it would be recognised again: its words and attributes, to the letter."""
+    """Return the content as it would be recognised again: its words and attributes, to the
+    letter.
+    """
     named = {name: content[name] for name in ("kind", "title", "text", "attributes")}
     return hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode()).hexdigest()

@@ -83,7 +83,7 @@ def _declared(platform: SimulatedPlatform, attribute: str, values: list[str]) ->
 
 
 def _model(platform: SimulatedPlatform) -> Any:
-    """The arithmetic of `Relevance.score`, and of a bias that is added to it."""
+    """Return the arithmetic of `Relevance.score`, and of a bias that is added to it."""
     from onnx import TensorProto, checker, helper, numpy_helper
 
     weights, width = platform.relevance.weights, platform.world.seen.shape[1]

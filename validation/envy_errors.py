@@ -114,7 +114,7 @@ def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, f
 
 
 def table(cases: Sequence[Case], trials: int) -> float:
-    """The worst of them."""
+    """Return the worst of them."""
     worst = 0.0
     for number, case in enumerate(cases):
         for bounds in get_args(Bounds):

@@ -42,7 +42,9 @@ class Case:
     gaussian: bool = False
 
     def noise(self, part: float = 1.0) -> Noise:
-        """The law at a part of epsilon; Gaussian noise has the variance that rho = ε²/2 buys."""
+        """Return the law at a part of epsilon; Gaussian noise has the variance that rho = ε²/2
+        buys.
+        """
         rate = self.epsilon * part
         return Gaussian(1 / rate**2) if self.gaussian else Laplace(rate)
 
@@ -77,7 +79,7 @@ def cases() -> Iterator[Case]:
 
 
 def audit(case: Case, generator: np.random.Generator) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+    """Return the release of one simulated audit."""
     groups = []
     for people, shares in zip(case.people, case.shares(), strict=True):
         counts = generator.multinomial(people, shares)

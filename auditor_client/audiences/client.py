@@ -255,7 +255,9 @@ class Audiences:
         return NamedAudience(audience, names)
 
     def get(self, audience_id: str) -> NamedAudience:
-        """An audience by its identifier, with the names of its groups if they were given here."""
+        """Return an audience by its identifier, with the names of its groups if they were given
+        here.
+        """
         audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
         return NamedAudience(audience, names_for(audience.id))
 

@@ -56,7 +56,7 @@ def read_members(
     country: str | None = None,
     missing_groups: Missing = "refuse",
 ) -> GroupMembers:
-    """The members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
+    """Return the members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
 
     `where` names a column of true and false: only true rows count.
     """
@@ -78,7 +78,9 @@ def read_members(
 
 
 def open_columns(frame: Any, columns: list[str]) -> pa.Table:
-    """The columns that are needed, as an Arrow table: there a missing value is always null."""
+    """Return the columns that are needed, as an Arrow table: there a missing value is always
+    null.
+    """
     try:
         table = nw.from_native(frame)
     except TypeError as error:
@@ -108,7 +110,7 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
 
 
 def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
-    """The name of the group of each row, None where a part of it is missing."""
+    """Return the name of the group of each row, None where a part of it is missing."""
     keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
     name_of = {key: None if any(map(_absent, key)) else joined_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]

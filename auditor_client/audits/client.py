@@ -159,22 +159,22 @@ class Audits(TypedAudits, TwoPartyAudits):
             return self._submit(request, claim)
 
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
-        """A submitted audit of any kind, as soon as it is released."""
+        """Return a submitted audit of any kind, as soon as it is released."""
         audit = wait_until_final(self._transport, audit_id, progress=progress)
         return self._finished(audit, KINDS[audit.kind])
 
     def wait(self, audit_id: str, *, progress: bool = True) -> ScoreHistogramResult:
-        """The finished score histogram, as soon as it is released."""
+        """Return the finished score histogram, as soon as it is released."""
         return self._finished(
             wait_until_final(self._transport, audit_id, progress=progress), ScoreHistogramResult
         )
 
     def get(self, audit_id: str) -> ScoreHistogramResult:
-        """A score histogram that is released; `NotReleasedError` until then."""
+        """Return a score histogram that is released; `NotReleasedError` until then."""
         return self._finished(self.state(audit_id), ScoreHistogramResult)
 
     def result(self, audit_id: str) -> AnyResult:
-        """A released audit of any kind; `NotReleasedError` until then."""
+        """Return a released audit of any kind; `NotReleasedError` until then."""
         audit = self.state(audit_id)
         return self._finished(audit, KINDS[audit.kind])
 

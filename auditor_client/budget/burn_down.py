@@ -93,7 +93,9 @@ def _moment(mandate: Mandate, charges: Sequence[_Charge], at: datetime) -> Momen
 
 
 def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
-    """Whether the charge is still held against the limit, or has come back with its renewal."""
+    """Tell whether the charge is still held against the limit, or has come back with its
+    renewal.
+    """
     if mandate.renewal is None:
         return True
     length = timedelta(days=mandate.renewal.days)
@@ -103,7 +105,7 @@ def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
 
 
 def limit_of(mandate: Mandate) -> Decimal:
-    """The limit in the mandate's own currency."""
+    """Return the limit in the mandate's own currency."""
     limit = mandate.rho_limit if mandate.epsilon_limit is None else mandate.epsilon_limit
     return Decimal(0) if limit is None else limit
 

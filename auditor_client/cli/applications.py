@@ -140,7 +140,7 @@ def show_application(application: Application, as_json: bool) -> None:
 
 
 def _end(deadline: Deadline) -> str:
-    """The last day of a period, and the time zone in which it ends."""
+    """Return the last day of a period, and the time zone in which it ends."""
     return f"end of {deadline.last_day}, {deadline.time_zone}"
 
 
@@ -163,7 +163,7 @@ def _short(application: Application) -> dict[str, Any]:
 
 
 def _whose(url: str | None, key: Path | None, profile: str) -> tuple[str, Path]:
-    """The service and the key: as given, or as the profile has them."""
+    """Return the service and the key: as given, or as the profile has them."""
     saved = load_profiles().get(profile)
     if url is None and key is None and saved is not None:
         return saved.url, Path(saved.key)

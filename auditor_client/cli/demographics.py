@@ -60,7 +60,9 @@ def bisg(
 
 
 def _checked(found: "Probabilities", labels: list[str | None]) -> str:
-    """The check in words; raise InputError if base rates would be nearer to the known groups."""
+    """Return the check in words; raise InputError if base rates would be nearer to the known
+    groups.
+    """
     from auditor_client.demographics.calibration import WorseThanBaseRatesWarning
     from auditor_client.demographics.surname_geography import checked_by
 

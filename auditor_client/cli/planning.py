@@ -145,7 +145,7 @@ def _with_people(
 
 
 def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | None:
-    """The answer, or none where the people are too few for any."""
+    """Return the answer, or none where the people are too few for any."""
     try:
         return round(answer(*asked, **more), 4)
     except ValueError:

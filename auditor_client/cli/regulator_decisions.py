@@ -225,7 +225,7 @@ def day(text: str | None) -> date | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The beginning of a day, in UTC."""
+    """Return the beginning of a day, in UTC."""
     found = day(text)
     return None if found is None else datetime(found.year, found.month, found.day, tzinfo=UTC)
 

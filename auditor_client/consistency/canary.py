@@ -56,7 +56,7 @@ class FieldCheck:
         return "consistent" if self.checkable else "inconclusive"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Return the verdict in plain sentences."""
         more, less = self.groups
         found = (
             f"{self.rates[0]:.2%} of the canaries of {more} were shown the content and"
@@ -91,7 +91,7 @@ class PresenceCheck:
         return "irreconcilable" if self.p_value <= self.false_alarm else "consistent"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Return the verdict in plain sentences."""
         counted = f"Of {self.canaries} canaries in {self.group}, {self.counted:.0f} were scored"
         if self.verdict == "consistent":
             return f"{counted}, noise included: noise explains the difference."
@@ -114,7 +114,7 @@ def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0
 def check_counts(
     groups: Mapping[str, GroupScores], shown: Mapping[str, Shown], false_alarm: float
 ) -> FieldCheck:
-    """The same check of counts of scores that are at hand."""
+    """Return the same check of counts of scores that are at hand."""
     _check_level(false_alarm)
     if shown.keys() - groups.keys() or len(shown) < 2:
         raise InputError(
@@ -201,7 +201,7 @@ def _compare(
 
 
 def _could_tell(test: CanaryTest, seen: Shown, other: Shown, level: float, found: float) -> bool:
-    """Whether it would be an alarm if the deliveries had all gone to one of the groups."""
+    """Tell whether it would be an alarm if the deliveries had all gone to one of the groups."""
     most = max(seen[0] / seen[1], other[0] / other[1])
     return found <= level or test.rejects(round(most * seen[1]), 0, level)
 

@@ -49,7 +49,7 @@ class Consistency:
     notes: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Return the verdict in plain sentences."""
         alarm = f"An honest platform is called so in at most {self.false_alarm:.2%} of cases."
         start = {
             "consistent": "Consistent: nothing shows that these releases are not of one model."
@@ -72,7 +72,7 @@ def consistency(
     relation: Relation,
     false_alarm: float = 0.001,
 ) -> Consistency:
-    """Whether releases, or receipt files of them, can come from one model."""
+    """Tell whether releases, or receipt files of them, can come from one model."""
     audits = [_read(release) for release in releases]
     if not 0 < false_alarm < 1:
         raise InputError(f"false_alarm must lie between 0 and 1, not {false_alarm}.")
@@ -132,7 +132,9 @@ def cells(one: ScoreHistogramResult, other: ScoreHistogramResult) -> list[Cell]:
 def halves_differ(
     one: GroupCounts, other: GroupCounts, middles: tuple[float, ...], level: float
 ) -> bool:
-    """Whether two samples of one group differ in a bin or in the mean; by chance, at most level."""
+    """Tell whether two samples of one group differ in a bin or in the mean; by chance, at most
+    level.
+    """
     if gap_bounds.certify_beyond([one, other], min(2 * _GAP * level, 1 - 1e-9), 0.0):
         return True
     first, second = HistogramGroupView("1", one, middles), HistogramGroupView("2", other, middles)

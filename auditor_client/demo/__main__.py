@@ -206,7 +206,7 @@ def _show_console(host: dict[str, Any]) -> None:
 
 
 def _profile(host: dict[str, Any], persona: str) -> str:
-    """The name of the profile of one of the demo's people, at one platform."""
+    """Return the name of the profile of one of the demo's people, at one platform."""
     start = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
     return start if persona == "researcher" else f"{start}-{persona}"
 

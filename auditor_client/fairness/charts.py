@@ -9,7 +9,7 @@ from auditor_client.fairness.gap import FairnessGap
 
 
 def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
-    """The interval of the gap against the gap that is tolerated."""
+    """Return the interval of the gap against the gap that is tolerated."""
     base = chart_of([{"low": gap.low, "high": gap.high, "efg": gap.efg, "alpha": alpha}])
     top = min(1.0, max(gap.high, gap.efg, alpha) * 1.15)
     x = alt.X("low:Q", title="fairness gap", scale=alt.Scale(domain=[0, top]))

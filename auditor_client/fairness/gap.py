@@ -125,13 +125,15 @@ class FairnessGap:
         return said.get(self.impact.four_fifths(), "inconclusive")
 
     def chart(self, alpha: float) -> "Chart":
-        """The interval against the gap that is tolerated. It shows itself in a notebook."""
+        """Return the interval against the gap that is tolerated. It shows itself in a notebook."""
         from auditor_client.fairness.charts import verdict_chart  # Altair takes a second to import
 
         return verdict_chart(self, alpha)
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
-        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
+        """Return the verdict in one plain sentence; `bins` are names for them
+        (`audit.bin_names()`).
+        """
         return explained(self, alpha, bins)
 
 
@@ -150,7 +152,8 @@ def fairness_gap(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
+    """Return the fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale
+    1/epsilon).
 
     For another law give `noise`, and `size_noise`, in place of the epsilons: `Gaussian(sigma2)` or
     `gaussian_at(rho)` of `auditor_client.stats.noise`.
@@ -183,7 +186,7 @@ def gap_of(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap of groups that are put together already."""
+    """Return the fairness gap of groups that are put together already."""
     if len(groups) < 2:
         raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
     check_delta(delta)
@@ -231,7 +234,7 @@ def measured_groups(
     noisy_sizes: Mapping[str, int],
     size_noise: Noise,
 ) -> dict[str, GroupCounts]:
-    """The groups of a release, checked, by name."""
+    """Return the groups of a release, checked, by name."""
     tables = _checked_counts(counts)
     if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
         raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
@@ -304,7 +307,7 @@ def _check_alpha(alpha: float) -> None:
 
 
 def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
-    """The verdict and what it rests on, in one sentence."""
+    """Return the verdict and what it rests on, in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
     if gap.criterion == "four-fifths":

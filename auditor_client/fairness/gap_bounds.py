@@ -30,19 +30,23 @@ _THETA = 0.8
 
 
 def one_sided(delta: float) -> float:
-    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+    """Return the delta of an interval each of whose limits, taken alone, misses in at most
+    `delta`.
+    """
     # Levels are probabilities, so there is nothing to double from one half on.
     return 2 * delta if delta < 0.5 else delta
 
 
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
-    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    """Return an upper limit of FG, missed with probability at most delta/2; not searched below
+    `floor`.
+    """
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
     return highest(found, floor)
 
 
 def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+    """Return a limit that no difference exceeds of which any of these tests speaks; at most one.
 
     Missed by the largest difference with no more than the level of its own test.
     """
@@ -59,19 +63,19 @@ def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
-    """A lower limit of FG, missed with probability at most delta/2."""
+    """Return a lower limit of FG, missed with probability at most delta/2."""
     return max(_below(tests) for tests in _all_below(groups, delta))
 
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Whether `upper_limit` is at most alpha, without searching for it."""
+    """Tell whether `upper_limit` is at most alpha, without searching for it."""
     return all(
         within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
     )
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Whether `lower_limit` is more than alpha, without searching for it."""
+    """Tell whether `lower_limit` is more than alpha, without searching for it."""
     return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
 
 
@@ -92,7 +96,7 @@ def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
 
 
 def within(tests: Tests, alpha: float) -> bool:
-    """Whether these tests reject every difference of alpha or more."""
+    """Tell whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
         return alpha >= 1
@@ -112,7 +116,7 @@ def _below(tests: Tests) -> float:
 
 
 def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
-    """The lower limit from one bin, or `most` if it is that high."""
+    """Return the lower limit from one bin, or `most` if it is that high."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
     level = shared(tests.level * _RIGHT, tests.bins)
@@ -134,7 +138,7 @@ def _beyond(tests: Tests, alpha: float) -> bool:
 
 
 def _positive(cell: Contrast, tests: Tests) -> bool:
-    """Whether this bin shows a gap of the claimed sign at all."""
+    """Tell whether this bin shows a gap of the claimed sign at all."""
     # Not worth the work where the normal approximation already finds none.
     if cell.approximate(tests.level / 2) >= 0:
         return False
@@ -142,7 +146,7 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
 
 
 def shared(level: float, bins: int) -> Level:
-    """A level for every bin, given the share there: over all bins they add up to `level`."""
+    """Return a level for every bin, given the share there: over all bins they add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

@@ -54,7 +54,9 @@ def drivers(
 
 
 def pair_gaps(groups: Mapping[str, GroupCounts], delta: float) -> list[FairnessGap]:
-    """The gap of each pair of groups; all intervals hold at once with probability 1 - delta."""
+    """Return the gap of each pair of groups; all intervals hold at once with probability 1 -
+    delta.
+    """
     pairs = list(combinations(groups, 2))
     share = delta / max(len(pairs), 1)
     return [gap_of({name: groups[name] for name in pair}, share, "bins") for pair in pairs]

@@ -277,7 +277,7 @@ def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list
 
 
 def _positive(cell: Contrast, level: float) -> bool:
-    """Whether this edge shows a gap of the claimed sign at all."""
+    """Tell whether this edge shows a gap of the claimed sign at all."""
     if cell.approximate(level / 2) >= 0:
         return False
     return least_favourable(cell, 0.0, constant(level * _WRONG)).rejected

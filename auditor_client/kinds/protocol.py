@@ -130,7 +130,7 @@ class Result(Generic[R]):
 
     @classmethod
     def from_receipt(cls, path: str | Path) -> Self:
-        """The audit of a receipt file, verified against the keys in it. Needs no network."""
+        """Return the audit of a receipt file, verified against the keys in it. Needs no network."""
         saved = SavedReceipt.load(path)
         release: Any = saved.release()  # of any kind; `__post_init__` refuses others than ours
         return cls(
@@ -151,7 +151,9 @@ class Result(Generic[R]):
         return Path(path)
 
     def known_proof(self) -> InclusionProof | None:
-        """The proof that a receipt file brought along; a connected audit would have to ask."""
+        """Return the proof that a receipt file brought along; a connected audit would have to
+        ask.
+        """
         return self.prove() if self.prove and self.audit is None else None
 
     @property

@@ -25,7 +25,7 @@ _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
-    """The release, if a trusted key signed it and a trusted head of the ledger holds it."""
+    """Return the release, if a trusted key signed it and a trusted head of the ledger holds it."""
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     release = release_from_receipt(saved.receipt, keys)
     saved.check_contents(release)

@@ -40,7 +40,7 @@ def save_record(audience_id: str, record: Record) -> None:
 
 
 def load_record(audience_id: str) -> Record | None:
-    """The record of an audience, None where it was not made on this machine."""
+    """Return the record of an audience, None where it was not made on this machine."""
     path = _path(audience_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ FORMAT = "platform-auditor/receipt/v1"
 
 
 def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release in these bytes, if its receipt is signed and says the same."""
+    """Return the release in these bytes, if its receipt is signed and says the same."""
     try:
         statement = json.loads(stored)
         receipt = statement.pop("receipt")
@@ -41,19 +41,19 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
 
 
 def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release that a receipt states, if one of the keys signed it."""
+    """Return the release that a receipt states, if one of the keys signed it."""
     return _release(json.loads(signed_statement(receipt, keys)), receipt)
 
 
 def possible_digests(content: Content) -> set[str]:
-    """The digests this content may have: they cover the image's type, which is not kept."""
+    """Return the digests this content may have: they cover the image's type, which is not kept."""
     image = content.image_digest
     types = [None] if image is None else ["image/png", "image/jpeg", "image/webp"]
     return {content_digest(content.model_dump(), image, kind) for kind in types}
 
 
 def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
-    """Whether the release is of these contents, in this order, as they are shown."""
+    """Tell whether the release is of these contents, in this order, as they are shown."""
     digests = release.content_digests
     return len(digests) == len(contents) and all(
         stated in possible_digests(content)
@@ -62,7 +62,7 @@ def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
 
 
 def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
-    """The canonical bytes that a receipt states, if one of the keys signed it."""
+    """Return the canonical bytes that a receipt states, if one of the keys signed it."""
     try:
         return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
     except (receipts.InvalidReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
@@ -94,7 +94,7 @@ class SavedReceipt:
     proof: InclusionProof | None = None
 
     def release(self) -> AnyRelease:
-        """The release, verified again, and the contents with it."""
+        """Return the release, verified again, and the contents with it."""
         release = release_from_receipt(self.receipt, self.keys)
         self.check_contents(release)
         return release

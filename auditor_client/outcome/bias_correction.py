@@ -131,7 +131,7 @@ def ranks(
     corrected = Corrected.of(rows, frame, columns, edges)
 
     def averaged(copies: Copies) -> Floats:
-        """The average rank by group, before and after."""
+        """Return the average rank by group, before and after."""
         depth = rows.by_query(copies.within * seen)[rows.query]
         predicted = corrected.predicted(copies.of_rows)
         was = rows.ahead(rows.scores, copies.within), copies.within * seen

@@ -122,7 +122,9 @@ class BinSums:
         return found
 
     def spread(self, weights: Floats) -> Floats:
-        """The standard deviation of the noise in a weighted sum of `NAMES`, or of several."""
+        """Return the standard deviation of the noise in a weighted sum of `NAMES`, or of
+        several.
+        """
         return np.sqrt((weights @ self.to_names) ** 2 @ self.variance)
 
 

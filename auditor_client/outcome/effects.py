@@ -114,7 +114,7 @@ def bin_effects(
 
 
 def _fitted(sums: BinSums, able: list[int], question: EffectQuestion) -> "_Fitted | None":
-    """The regression of the groups that are there, unless noise is too large for one."""
+    """Return the regression of the groups that are there, unless noise is too large for one."""
     found = fit(sums.only(able), question.control) if len(able) > 1 else None
     if found is None or found.frailty > _MOST_FRAILTY:
         return None
@@ -150,7 +150,9 @@ def _missing(sums: BinSums, pair: tuple[int, int]) -> str:
 
 
 def _second_order(found: Fit) -> float:
-    """The variance of the second order of noise, relative to all, in the effect that has most."""
+    """Return the variance of the second order of noise, relative to all, in the effect that has
+    most.
+    """
     if found.sums.exact:
         return 0.0
     everything = np.eye(len(found.theta))

@@ -46,7 +46,7 @@ def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int])
 def _with_people(
     covariance: Floats, joints: Sequence[Joint], products: Floats, order: Sequence[int]
 ) -> Floats:
-    """The covariance between bins that comes from people with rows in several of them."""
+    """Return the covariance between bins that comes from people with rows in several of them."""
     places = np.add.outer(np.array(order) * len(PERSONAL), np.arange(len(PERSONAL))).ravel()
     found, size = covariance.copy(), len(joints[0].estimates)
     for i, one in enumerate(joints):

@@ -81,7 +81,9 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
 
 
 def _hull(square: float, linear: float, constant: float) -> tuple[float, float]:
-    """The least interval around all μ in [-1, 1] with square·μ² + linear·μ + constant <= 0."""
+    """Return the least interval around all μ in [-1, 1] with square·μ² + linear·μ + constant <=
+    0.
+    """
     roots = np.roots([square, linear, constant])
     real = [float(root.real) for root in roots if abs(root.imag) < 1e-12 and abs(root) <= 1]
     ends = [end for end in (-1.0, 1.0) if square + linear * end + constant <= 0]
@@ -95,7 +97,7 @@ def freedom(sums: BinSums, group: int) -> float:
 
 
 def design_effect(sums: BinSums, group: int) -> float:
-    """The variance of Σ(v - v̄) over persons relative to that over rows, or a bound of it."""
+    """Return the variance of Σ(v - v̄) over persons relative to that over rows, or a bound of it."""
     if sums.products is None:
         return float(sums.rows_per_person)
     n, v = sums.sums[group, :2]

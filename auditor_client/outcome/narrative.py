@@ -15,7 +15,7 @@ _RISK = (
 
 
 def sentences(tested: Tested, tolerance: float) -> list[str]:
-    """The verdict, where it comes from, and what has to be kept in mind."""
+    """Return the verdict, where it comes from, and what has to be kept in mind."""
     return [
         headline(tested, tolerance),
         *_findings(tested, tolerance),

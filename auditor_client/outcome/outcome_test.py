@@ -48,15 +48,15 @@ class Tested:
         return list(pairwise(self.moments.edges))
 
     def family(self) -> list[Effect]:
-        """The effects that the verdict is about."""
+        """Return the effects that the verdict is about."""
         return [effect for effect in self.effects if effect.bin in self.tested]
 
     def coefficients(self) -> list[Effect]:
-        """The paper's β̂: relative to the reference, in every bin."""
+        """Return the paper's β̂: relative to the reference, in every bin."""
         return [effect for effect in self.effects if effect.relative_to == self.reference]
 
     def verdict(self, tolerance: float = 0.0) -> Verdict:
-        """Whether outcomes at equal scores differ by more than `tolerance` anywhere tested.
+        """Tell whether outcomes at equal scores differ by more than `tolerance` anywhere tested.
 
         `unfair` is wrong with probability at most delta, over all bins and pairs; `fair` with at
         most delta/2. Bins where a group has next to nobody have no equal scores to compare.
@@ -73,7 +73,7 @@ class Tested:
         return "fair" if defined and len(defined) == len(compared) and within else "inconclusive"
 
     def words(self, tolerance: float = 0.0) -> list[str]:
-        """The verdict in sentences: which group is under-predicted, where, by how much."""
+        """Return the verdict in sentences: which group is under-predicted, where, by how much."""
         from auditor_client.outcome.narrative import sentences
 
         return sentences(self, tolerance)
@@ -146,7 +146,7 @@ def test(
 
 
 def _order(moments: OutcomeMoments, reference: str | None) -> list[int]:
-    """The groups, the reference first."""
+    """Return the groups, the reference first."""
     if reference is not None and reference not in moments.groups:
         raise InputError(
             f"There is no group {reference!r}; there are: {', '.join(moments.groups)}.",

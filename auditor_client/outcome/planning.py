@@ -119,7 +119,7 @@ def power_of(plan: OutcomeTestPlan, people: int) -> float:
 
 
 def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect:
-    """The effect in a bin with the sums to be expected, scores being spread evenly in it."""
+    """Return the effect in a bin with the sums to be expected, scores being spread evenly in it."""
     means = (2 * plan.base - 1, 2 * (plan.base + plan.effect) - 1)
     # Mean places of two groups differ by chance, by √(2/3n) for n people.
     places = (0.0, np.sqrt(2 * plan.rows_per_person * rows / 3))
@@ -141,7 +141,9 @@ def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect
 
 
 def simulated_power(plan: OutcomeTestPlan, people: int, *, runs: int = 200, seed: int = 0) -> float:
-    """The share of simulated tests that find the effect in a bin, on average over its bins."""
+    """Return the share of simulated tests that find the effect in a bin, on average over its
+    bins.
+    """
     generator = np.random.default_rng(seed)
     found = [_finds(plan, people, generator) for _ in range(runs)]
     return float(np.mean(found))

@@ -24,7 +24,7 @@ RESTS_ON = (
 
 
 def render(dossier: Dossier) -> str:
-    """The whole page."""
+    """Return the whole page."""
     who = dossier.auditor.name if dossier.auditor else "all auditors"
     title = f"Oversight of {who}, {dossier.quarter}"
     parts = [
@@ -89,7 +89,7 @@ def _mandates(dossier: Dossier) -> str:
 
 
 def limit_words(mandate: MandateOverview) -> str:
-    """The limit with its currency and how it comes back."""
+    """Return the limit with its currency and how it comes back."""
     words = f"{mandate.limit:f} {mandate.currency}"
     if mandate.renewal is None:
         return words

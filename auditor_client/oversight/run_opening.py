@@ -29,7 +29,7 @@ def waiting(transport: Transport) -> list[StoredRun]:
 
 
 def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredRun, "Opening"]:
-    """The stored run, and what is found in it with the regulator's key."""
+    """Return the stored run, and what is found in it with the regulator's key."""
     try:
         from privacy.two_party import RunTerms, open_transcript, opening_key_of
     except ImportError as error:

@@ -37,7 +37,7 @@ class Plane:
 
 
 def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple[Plane, float]:
-    """The λ that leaves most room where G(share, share) has these values, and that room.
+    """Return the λ that leaves most room where G(share, share) has these values, and that room.
 
     A room below one means that no λ will do.
     """
@@ -50,7 +50,9 @@ def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple
 
 
 def sum_at_equal_shares(values: Floats, shares: Floats, most: float, bins: int) -> float:
-    """The bound of Σ_y G if G were largest at equal shares, with these values there; λ <= most."""
+    """Return the bound of Σ_y G if G were largest at equal shares, with these values there; λ <=
+    most.
+    """
     slopes = most * np.linspace(0, 1, 4 * _LAMBDAS)[:, None]
     return float((slopes[:, 0] + bins * (values - slopes * shares).max(axis=1)).min())
 
@@ -85,7 +87,7 @@ class Cover:
 
 
 def square(*, symmetric: bool) -> Cover:
-    """The shares of two groups; half of them will do if G(p, q) = G(q, p)."""
+    """Return the shares of two groups; half of them will do if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
     matters = np.greater_equal if symmetric else lambda p, _: np.ones_like(p, dtype=bool)
@@ -93,7 +95,7 @@ def square(*, symmetric: bool) -> Cover:
 
 
 def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
-    """Whether G is proved to be nowhere above what is allowed."""
+    """Tell whether G is proved to be nowhere above what is allowed."""
     while len(cover.x):
         found = bound(cover.x, cover.y, cover.width)
         cover = cover.only(found > allowed(cover.x, cover.y))
@@ -108,6 +110,6 @@ def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) ->
 
 
 def _hopeless(bound: Bound, allowed: Allowed, cover: Cover) -> bool:
-    """Whether G itself exceeds what is allowed somewhere: then no finer boxes can help."""
+    """Tell whether G itself exceeds what is allowed somewhere: then no finer boxes can help."""
     x, y = cover.x + cover.probe * cover.width, cover.y
     return bool(len(x)) and bool((bound(x, y, 0.0) > allowed(x, y)).any())

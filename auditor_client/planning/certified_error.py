@@ -42,7 +42,9 @@ _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
 def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
-    """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
+    """Tell whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these
+    sizes.
+    """
     for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
         needed = [pair.needed(delta) for pair in pairs]
@@ -58,7 +60,8 @@ def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int
 def least_held(
     alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
 ) -> int:
-    """The least of the numbers so that `holds` for it and all larger ones; their end if for none.
+    """Return the least of the numbers so that `holds` for it and all larger ones; their end if for
+    none.
 
     Groups are equally large. Where sizes are known, one proof may do for several numbers.
     """
@@ -81,7 +84,7 @@ def least_held(
 
 
 def _least(held: Callable[[int, int], bool], fewest: int, most: int) -> int:
-    """The least number from which on up to `most` all are held; one more if none is."""
+    """Return the least number from which on up to `most` all are held; one more if none is."""
     if held(fewest, most):
         return fewest
     if fewest == most:
@@ -103,7 +106,9 @@ class Pair:
     down: tuple[Lattice, Lattice]
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would take, as far as it is near
+        `level`.
+        """
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
@@ -120,7 +125,7 @@ class Pair:
         return self.error(_SHARES, _SHARES, 0.0)
 
     def error(self, p: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [p, p + width] x [q, q + width]."""
+        """Return a bound of G on each box [p, p + width] x [q, q + width]."""
         high_p, high_q = np.minimum(p + width, 1), np.minimum(q + width, 1)
         least = np.maximum(np.maximum(p - high_q, q - high_p), 0.0)
         far = np.maximum(high_p - q, high_q - p) > self.alpha
@@ -153,7 +158,7 @@ class Pair:
 
 
 def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The part of each row that holds nearly all of it: where it starts, and its masses."""
+    """Return the part of each row that holds nearly all of it: where it starts, and its masses."""
     sums = np.cumsum(masses, axis=1)
     start = (sums < _LEFT_OUT).sum(axis=1)
     length = int(((sums <= sums[:, -1:] - _LEFT_OUT).sum(axis=1) - start).max()) + 1
@@ -162,7 +167,7 @@ def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _whole(estimator: Estimator, people: Sequence[int]) -> bool:
-    """Whether all measured shares are multiples of 1/people."""
+    """Tell whether all measured shares are multiples of 1/people."""
     return estimator.exact and len(set(people)) == 1
 
 

@@ -57,7 +57,9 @@ class EqualGroups:
     fewest: int
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would take, as far as it is near
+        `level`.
+        """
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
@@ -93,7 +95,7 @@ class EqualGroups:
         return self.error(np.zeros_like(_SHARES), _SHARES * self.people, 0.0)
 
     def error(self, d: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [d, d + width] x [q, q + 4·width], p being q + d."""
+        """Return a bound of G on each box [d, d + width] x [q, q + 4·width], p being q + d."""
         n, bar = self.people, self._bar
         most_d = np.clip(d + width, 0.0, n - q)
         most_q, d = np.minimum(q + _STRETCH * width, n), np.clip(d, 0.0, n - q)
@@ -140,7 +142,7 @@ class EqualGroups:
         return shifted_products(masses, one, others @ given, other, shift - first)
 
     def _likely(self, means: Floats) -> tuple[Integers, Floats]:
-        """The part of each binomial law that counts: where it starts, and its masses."""
+        """Return the part of each binomial law that counts: where it starts, and its masses."""
         n = self.people
         reach = math.ceil(_DEVIATIONS * math.sqrt(n / 4)) + 1
         wide = min(2 * reach, n + 1)
@@ -149,5 +151,7 @@ class EqualGroups:
 
 
 def _beyond(bar: Floats) -> NDArray[np.int64]:
-    """The least whole number above the bar; what is on it stays on it, whatever its last bit."""
+    """Return the least whole number above the bar; what is on it stays on it, whatever its last
+    bit.
+    """
     return np.floor(bar + 1e-9).astype(np.int64) + 1

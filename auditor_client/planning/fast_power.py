@@ -125,7 +125,7 @@ class _Pair:
         return np.where(fair & (apart < 0), np.inf, excess)
 
     def _quickly(self, pairs: CountPairs, v: Floats, w: Floats) -> tuple[Integers, Floats]:
-        """The share with the largest log(probability / level), and that, by normal tails."""
+        """Return the share with the largest log(probability / level), and that, by normal tails."""
         if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
             far = pairs.deviations(v, w)
             most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
@@ -136,7 +136,8 @@ class _Pair:
     def _closely(
         self, pairs: CountPairs, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
     ) -> Floats:
-        """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
+        """Return the same by the saddlepoint formula, for some cells, at the best of the shares
+        looked at.
 
         Where noise rules, tails are heavier than normal ones at small shares: looked at too.
         """
@@ -175,7 +176,7 @@ def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
 
 
 def _each(pairs: CountPairs) -> CountPairs:
-    """The same with one more axis, for several shares each."""
+    """Return the same with one more axis, for several shares each."""
     return CountPairs(
         pairs.first[..., None],
         pairs.second[..., None],

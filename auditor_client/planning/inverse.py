@@ -81,7 +81,9 @@ def resolvable_alpha(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
 ) -> float:
-    """The least alpha at which gaps of 0 and of 2·alpha get their verdicts with the power."""
+    """Return the least alpha at which gaps of 0 and of 2·alpha get their verdicts with the
+    power.
+    """
     _check_people([people])
     check_power(power)
     noise = planned_noise(mechanism, epsilon, rho)
@@ -118,7 +120,7 @@ def rho_needed(
     power: float = 0.8,
     sizes: SizeKind = "known",
 ) -> float:
-    """The same for Gaussian noise: the least rho per bin."""
+    """Return the same for Gaussian noise: the least rho per bin."""
     noise = planned_noise("discrete-gaussian", None, 1.0)
     design = make_design(alpha, delta, groups, bins, noise, sizes)
     return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho")
@@ -241,7 +243,9 @@ def after_pilot(
 
 
 def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
-    """The shares of the bins for all people together: the nearest to noisy counts that can be."""
+    """Return the shares of the bins for all people together: the nearest to noisy counts that can
+    be.
+    """
     table = np.asarray([list(row) for row in counts.values()], dtype=np.float64)
     if table.ndim != 2 or table.sum() <= 0:
         raise ValueError("the pilot's counts do not add up to anybody")

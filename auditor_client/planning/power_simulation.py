@@ -84,7 +84,7 @@ class AuditDesign:
 
 @lru_cache(maxsize=512)
 def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float) -> bool:
-    """Whether at least a share `power` of simulated audits ends in the verdict."""
+    """Tell whether at least a share `power` of simulated audits ends in the verdict."""
     failures = 0
     for seed in range(RUNS):
         failures += not ends_in(design, audit(design, people, gap, seed), verdict)
@@ -94,7 +94,7 @@ def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, powe
 
 
 def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
-    """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
+    """Tell whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
     alone, alpha = gap_bounds.one_sided(design.delta), design.alpha
     if design.criterion == "bins":
         ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
@@ -109,7 +109,7 @@ def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) ->
 
 
 def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+    """Return the release of one simulated audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):

@@ -91,7 +91,7 @@ def promise_holds(
     rho: Epsilon | None = None,
     audience: AudienceSource | None = None,
 ) -> bool:
-    """Whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
+    """Tell whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
 
     False means that we cannot prove it. Meant for hundreds of people: the time grows with them.
     """
@@ -160,7 +160,7 @@ def make_design(
     shape: Sequence[float] | None = None,
     criterion: Criterion = "distribution",
 ) -> AuditDesign:
-    """The audit to rehearse."""
+    """Return the audit to rehearse."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
@@ -171,7 +171,7 @@ def make_design(
 
 
 def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
-    """The least number with that power for both verdicts."""
+    """Return the least number with that power for both verdicts."""
     people = people_for(
         lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )
@@ -182,7 +182,7 @@ def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 
 def unfair_gap(design: AuditDesign) -> float:
-    """The gap that is to be called unfair: twice the tolerated one."""
+    """Return the gap that is to be called unfair: twice the tolerated one."""
     return min(2 * design.alpha, 1.0)
 
 
@@ -201,7 +201,7 @@ def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 @lru_cache(maxsize=256)
 def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
-    """The least number found such that it and every larger one is certified.
+    """Return the least number found such that it and every larger one is certified.
 
     `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
     """

@@ -102,7 +102,7 @@ class SequentialPlan:
         noisy_sizes: Sequence[Mapping[str, int]] | None = None,
         size_epsilon: Epsilon | None = None,
     ) -> FairnessGap:
-        """The interval after these batches; stop if its verdict is not inconclusive.
+        """Return the interval after these batches; stop if its verdict is not inconclusive.
 
         Sizes are taken to be bought as planned, unless `size_epsilon` says otherwise.
         """
@@ -160,7 +160,8 @@ def pooled_gap(
     noise: Noise | None = None,
     size_noise: Noise | None = None,
 ) -> FairnessGap:
-    """The gap from several releases of different people put together, each noised at `epsilon`.
+    """Return the gap from several releases of different people put together, each noised at
+    `epsilon`.
 
     For another law give the `noise`, and `size_noise`, of one release in place of the epsilons.
     """

@@ -129,7 +129,7 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def _noises(law: Noise, size_law: Noise, groups: int, bins: int) -> tuple[Floats, Floats]:
-    """The noises of all bins and of bought sizes: the same whatever the number of people."""
+    """Return the noises of all bins and of bought sizes: the same whatever the number of people."""
     generator = np.random.default_rng(_SEED)
     audits = max(min(AUDITS, _MOST_COUNTS // (groups * bins)), 100)
     of_bins = law.simulated(generator, audits * groups * bins)

@@ -72,7 +72,7 @@ class PenaltyDifference:
         return "less fair" if self.low > 0 else "inconclusive"
 
     def explain(self) -> str:
-        """The change in words."""
+        """Return the change in words."""
         words = {
             "fairer": "The treatment is fairer",
             "less fair": "The treatment is less fair",
@@ -99,7 +99,7 @@ def difference(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> PenaltyDifference:
-    """The change from control to treatment, from positives by group in three traffics.
+    """Return the change from control to treatment, from positives by group in three traffics.
 
     `covariance="printed"` is Algorithm 2 to the letter. The rest is as in `penalty`.
     """
@@ -122,7 +122,7 @@ def difference_of(
     rows_per_viewer: int = 1,
     sampling: Floats | None = None,
 ) -> PenaltyDifference:
-    """The same from checked counts; `sampling` is a known covariance of all 3K of them."""
+    """Return the same from checked counts; `sampling` is a known covariance of all 3K of them."""
     traffics = (treatment, control, random)
 
     def both(level: float) -> list[Penalty]:
@@ -178,12 +178,16 @@ def _known(
 
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
-    """The counts of one strategy and of random traffic, among those of all three traffics."""
+    """Return the counts of one strategy and of random traffic, among those of all three
+    traffics.
+    """
     return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
-    """The covariance of both vectors ΔU from that of the counts of treatment, control, random."""
+    """Return the covariance of both vectors ΔU from that of the counts of treatment, control,
+    random.
+    """
     treatment, control, random = traffics
     size = len(random.groups)
     rows = []
@@ -201,7 +205,7 @@ def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -
 
 
 def _clear(found: Penalty) -> bool:
-    """Whether the penalty is so far from zero that its direction is known."""
+    """Tell whether the penalty is so far from zero that its direction is known."""
     far = max(_CLEAR, _FLAT * (len(found.u) - 2))
     return found.penalty > far * found.se
 
@@ -261,7 +265,7 @@ def _signed(found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float
 
 
 def _signs(value: float, variance: float, heavy: float, level: float) -> list[float]:
-    """The measured sign, and the other one where it is plausible."""
+    """Return the measured sign, and the other one where it is plausible."""
     own = 1.0 if value >= 0 else -1.0
     if variance <= 0:
         return [own]

@@ -17,7 +17,7 @@ _LABELS = {"below": "surely below the line", "unclear": "unclear", "above": "sur
 
 
 def monitoring_chart(found: Monitoring) -> Chart:
-    """The penalty of each day with its limits, and the line of the four-fifths rule."""
+    """Return the penalty of each day with its limits, and the line of the four-fifths rule."""
     rows = [
         {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
         | {"state": _LABELS[found.state(day)]}

@@ -50,7 +50,7 @@ def _noise_limit(noise: Noise, level: float) -> float:
 
 
 def _below(x: float, reach: float) -> float:
-    """The least μ that x leaves possible."""
+    """Return the least μ that x leaves possible."""
     if x <= 0:
         return 0.0
     if _distance(x, x * 1e-12) <= reach:
@@ -59,7 +59,7 @@ def _below(x: float, reach: float) -> float:
 
 
 def _above(x: float, reach: float) -> float:
-    """The largest one."""
+    """Return the largest one."""
     end = x + 2 * reach + math.sqrt(4 * x * reach) + 1
     return float(optimize.brentq(lambda mu: _distance(x, mu) - reach, max(x, 1e-12), end))
 
@@ -69,12 +69,12 @@ def _distance(x: float, mu: float) -> float:
 
 
 def penalty_over(box: Box) -> tuple[float, float]:
-    """The least and the largest std(U)/mean(U) in a box of utilities."""
+    """Return the least and the largest std(U)/mean(U) in a box of utilities."""
     return _least(*box), _most(*box)
 
 
 def relative_over(box: Box) -> Box:
-    """The least and the largest ΔU_k: U_k at one end, all others at the other."""
+    """Return the least and the largest ΔU_k: U_k at one end, all others at the other."""
     low, high = box
     with np.errstate(invalid="ignore", divide="ignore"):
         least = len(low) * low / (low + (high.sum() - high)) - 1

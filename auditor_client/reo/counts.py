@@ -76,7 +76,7 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
 
 
 def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
-    """The other counts in the order of the first; both must have the same groups."""
+    """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
         raise InputError(
@@ -87,7 +87,8 @@ def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
 
 
 def as_distribution(noise: AnyDistribution | None) -> Noise:
-    """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
+    """Return a law as it is; a number is the variance of noise whose law is not known, taken as
+    Laplace.
 
     Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
     """

@@ -55,7 +55,7 @@ class OwnLogs:
                 )
 
     def penalty(self, delta: float = 0.05) -> Penalty:
-        """The penalty of default traffic."""
+        """Return the penalty of default traffic."""
         return penalty_between(self.default, self.random, delta)
 
     def parity(self, delta: float = 0.05) -> Penalty:
@@ -86,7 +86,7 @@ class OwnLogs:
         )
 
     def monitor(self, delta: float = 0.05) -> Monitoring:
-        """The penalty of each day; days share delta."""
+        """Return the penalty of each day; days share delta."""
         days = self.default.days()
         found = {
             day: penalty_between(log, self.random, delta / len(days)) for day, log in days.items()
@@ -94,7 +94,7 @@ class OwnLogs:
         return watched(found, delta)
 
     def stages(self, delta: float = 0.05) -> Stages:
-        """The penalties of recall and ranking."""
+        """Return the penalties of recall and ranking."""
         if self.recalled is None:
             raise InputError("There is no log of what passed the recall stage.")
         return Stages(
@@ -132,7 +132,7 @@ def own_logs(
 
 
 def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penalty:
-    """The penalty of one traffic measured against another."""
+    """Return the penalty of one traffic measured against another."""
     check_delta(delta)
     recommended, random = _counts(above), _counts(below)
     sampling, most = _clustered([above, below])
@@ -173,7 +173,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
-    """The covariance of all counts by viewers, and the most positives that one viewer has."""
+    """Return the covariance of all counts by viewers, and the most positives that one viewer
+    has.
+    """
     if any(log.viewer is None for log in logs):
         return None, 1
     size = len(logs[0].groups)

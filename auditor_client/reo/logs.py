@@ -92,7 +92,7 @@ class TrafficLog:
         return viewer, places[self.group[some]], self.cell_positive[some]
 
     def days(self) -> "dict[str, TrafficLog]":
-        """The log cut by day, in their order."""
+        """Return the log cut by day, in their order."""
         if self.day is None:
             raise InputError("Say which column is the day.")
         found = pc.dictionary_encode(self.day).combine_chunks()
@@ -117,7 +117,7 @@ class TrafficLog:
 
 
 def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
-    """A log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
+    """Return a log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
     if not columns.labels:
         raise InputError(
             "Name at least one column of labels, for example like,share.", case="no-labels"
@@ -133,7 +133,7 @@ def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
 
 
 def _counted(source: Source, columns: Columns) -> pa.Table | None:
-    """The cells of a Parquet file by Polars, if it is there and nothing is wrong."""
+    """Return the cells of a Parquet file by Polars, if it is there and nothing is wrong."""
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or columns.viewer or path.suffix.lower() in _TEXT or not path.is_file():
         return None
@@ -200,7 +200,7 @@ def _groups(column: pa.ChunkedArray) -> tuple[Codes, tuple[str, ...]]:
 
 
 def _positive(table: pa.Table, labels: Sequence[str], traffic: str) -> pa.ChunkedArray:
-    """Whether any of the signals is there."""
+    """Tell whether any of the signals is there."""
     union = _flags(table[labels[0]], labels[0], traffic)
     for name in labels[1:]:
         union = pc.or_(union, _flags(table[name], name, traffic))

@@ -46,7 +46,7 @@ class Monitoring:
         return pa.Table.from_pylist(rows)
 
     def chart(self) -> "Chart":
-        """The days as points with whiskers, and the line."""
+        """Return the days as points with whiskers, and the line."""
         from auditor_client.reo.charts import monitoring_chart  # charts take a second to import
 
         return monitoring_chart(self)

@@ -77,7 +77,7 @@ class Axes:
         return self._nearest(high)[0]
 
     def _nearest(self, mu: float) -> tuple[float, float]:
-        """The length of the nearest point of a sphere, and its distance, by multiplier."""
+        """Return the length of the nearest point of a sphere, and its distance, by multiplier."""
         y, v = self.where, self.variances
         x = y / (1 + mu * v)
         return float(np.linalg.norm(x)), math.sqrt(float(np.sum((x - y) ** 2 / v)))

@@ -88,7 +88,7 @@ class Penalty:
         return "unfair" if self.low > tolerated else "inconclusive"
 
     def explain(self) -> str:
-        """The penalty in words."""
+        """Return the penalty in words."""
         sure = f"with confidence {1 - self.delta:.0%}"
         if self.defined:
             return (
@@ -115,7 +115,7 @@ def penalty(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
-    """The penalty from positives by group in default (`recommended`) and `random` traffic.
+    """Return the penalty from positives by group in default (`recommended`) and `random` traffic.
 
     The numbers of rows only scale `u`, and may be left out unless `covariance="printed"`, which is
     Algorithm 1 to the letter. Noise is given by its law
@@ -138,7 +138,8 @@ def penalty_of(
     found: Utilities | None = None,
     sampling: Floats | None = None,
 ) -> Penalty:
-    """The same from checked counts, or from `found` utilities whose errors are known otherwise.
+    """Return the same from checked counts, or from `found` utilities whose errors are known
+    otherwise.
 
     `sampling` is the measured variance of each count, default traffic first. Without it, a count
     is taken to vary as if every viewer had `rows_per_viewer` rows.

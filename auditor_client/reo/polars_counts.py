@@ -44,7 +44,7 @@ def counted(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table
 
 
 def _flag(name: str, kind: "pl.DataType") -> "tuple[pl.Expr, pl.Expr]":
-    """Whether a signal is there, and whether it is neither there nor absent."""
+    """Tell whether a signal is there, and whether it is neither there nor absent."""
     import polars as pl
 
     column = pl.col(name)

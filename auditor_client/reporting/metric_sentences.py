@@ -18,7 +18,7 @@ NAMES: dict[Metric, str] = {
 
 
 def name_of(metric: Metric, at: float | None) -> str:
-    """The metric with the threshold or the quantile it is taken at."""
+    """Return the metric with the threshold or the quantile it is taken at."""
     return NAMES[metric] if at is None else f"{NAMES[metric]} at {at:g}"
 
 

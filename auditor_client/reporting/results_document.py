@@ -178,7 +178,7 @@ class Results(ResultsPart):
         return self.model_dump_json(indent=1) + "\n"
 
     def to_latex(self) -> str:
-        """A table of the gaps and metrics, in plain LaTeX."""
+        """Return a table of the gaps and metrics, in plain LaTeX."""
         from auditor_client.reporting.latex import table
 
         return table(self)
@@ -200,5 +200,5 @@ class Results(ResultsPart):
 
 
 def finite(number: float) -> float | None:
-    """The number, or nothing where it is infinite: JSON has no infinity."""
+    """Return the number, or nothing where it is infinite: JSON has no infinity."""
     return number if math.isfinite(number) else None

@@ -56,7 +56,7 @@ class _Lattice:
 def tail_upper_bound(
     first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
 ) -> Floats:
-    """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
+    """Return an upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
     if not (noise.distribution(first.rate).exact and noise.distribution(second.rate).exact):
         return _by_moments(first, second, ratio, p_first, p_second)
 
@@ -88,7 +88,9 @@ def below_line(
     p_second: Floats,
     line: Callable[[Floats], Floats],
 ) -> Floats:
-    """An upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are pairs."""
+    """Return an upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are
+    pairs.
+    """
     low, high = _rounded(first, p_first, up=False), _rounded(second, p_second, up=True)
     columns = np.arange(high.masses.shape[1])
     values = ((high.start[:, None] + columns) * high.width).astype(np.float64)
@@ -152,7 +154,7 @@ def _log_choose_at(n: int, k: NDArray[np.int64]) -> Floats:
 
 
 def _below(n: int, p: Floats, k: NDArray[np.int64]) -> Floats:
-    """A lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
+    """Return a lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
     share, column = np.clip(k, 0, n) / n, p[:, None]
     # Φ(sgn(k/n - p)·√(2n·H(k/n, p))), H the relative entropy   [ZS13]
     entropy = special.rel_entr(share, column) + special.rel_entr(1 - share, 1 - column)

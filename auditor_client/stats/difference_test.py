@@ -32,7 +32,7 @@ _MOST_CELLS = 100
 
 
 def constant(level: float) -> Level:
-    """The same level for every cell."""
+    """Return the same level for every cell."""
     return lambda p: np.full_like(p, level)
 
 
@@ -59,7 +59,9 @@ class Contrast:
         return math.sqrt(max(sampling + noises, 0.01)) / first.people
 
     def approximate(self, level: float) -> float:
-        """The upper limit as a normal approximation has it: where to look first, never a result."""
+        """Return the upper limit as a normal approximation has it: where to look first, never a
+        result.
+        """
         share = np.clip(self.first.value / self.first.people, 0.0, 1.0)
         other = np.clip(self.second.value / self.second.people, 0.0, 1.0)
         half = 0.5 / math.sqrt(self.first.people)
@@ -68,7 +70,7 @@ class Contrast:
 
 
 def rejects_by_chernoff(contrast: Contrast, difference: float, level: float) -> bool:
-    """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
+    """Return a quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
     low, high = _range(contrast, difference)
     if low > high:
         return True

@@ -70,7 +70,7 @@ class GroupSizeEstimate:
         return low, max(high, low)
 
     def missing(self, level: float) -> float:
-        """The share of the group that no bin accounts for, once the noise is allowed for.
+        """Return the share of the group that no bin accounts for, once the noise is allowed for.
 
         Zero unless the bins' sum lies significantly below the number of people. People in no
         bin could belong to any bin, so limits widen by this share.
@@ -81,7 +81,9 @@ class GroupSizeEstimate:
         return min(max(short / self.stated, 0.0), 1.0)
 
     def tells_nothing(self, level: float) -> bool:
-        """Whether the bins cannot be told from nobody at all, or contradict the stated number."""
+        """Tell whether the bins cannot be told from nobody at all, or contradict the stated
+        number.
+        """
         if self.known is not None and self.total - self.known >= self._reach(_SURPRISE):
             return True
         empty = self.total < noise.sum_quantile(((self.bins, self.rate, 1),), level)

@@ -81,7 +81,7 @@ def as_rate(epsilon: Epsilon | None, name: str = "epsilon") -> float:
 
 
 def gaussian_at(rho: Epsilon) -> Gaussian:
-    """The noise on counts that one person moves by one, bought at `rho` under add/remove."""
+    """Return the noise on counts that one person moves by one, bought at `rho` under add/remove."""
     # rho = 1 / 2σ²   (privacy/waist/gaussian.py)
     return Gaussian(1 / (2 * as_rate(rho, "rho")))
 

@@ -13,7 +13,7 @@ from auditor_client.studies.study_model import Study
 
 
 def read_pinned(folder: Path, file: PinnedFile) -> bytes:
-    """The bytes of the file, if they have the digest that the study states."""
+    """Return the bytes of the file, if they have the digest that the study states."""
     path = folder / file.path
     try:
         data = path.read_bytes()
@@ -39,7 +39,7 @@ def check_files(study: Study, folder: Path) -> None:
 
 
 def people_of(audience: AnyUploaded, folder: Path) -> tuple[pa.Table, list[str]]:
-    """The table of an audience, and its columns of groups."""
+    """Return the table of an audience, and its columns of groups."""
     if isinstance(audience, TableAudience):
         texts = [audience.id, *audience.by]
         return _table(folder, audience.file, texts, audience.where), audience.by

@@ -69,7 +69,7 @@ class Tokens(httpx2.Auth):
             yield request
 
     def current(self, refused: str | None = None) -> str:
-        """A token that is not about to expire and is not the one just refused."""
+        """Return a token that is not about to expire and is not the one just refused."""
         with self._lock:
             token = self._token
             if token is None or token.access_token == refused or time.monotonic() > self._renew_at:

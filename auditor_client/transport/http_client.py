@@ -40,7 +40,7 @@ class Transport:
     def send(
         self, method: str, path: str, *, retry_idempotently: bool | None = None, **options: Any
     ) -> httpx2.Response:
-        """The answer to a request; a problem is raised as its error.
+        """Return the answer to a request; a problem is raised as its error.
 
         `again` says that repeating the request does no harm, which goes without saying for GET, PUT
         and DELETE. `options` are those of `httpx2.Client.request`.
@@ -49,13 +49,13 @@ class Transport:
         return self.attempt(lambda: self.once(method, path, **options), repeatable)
 
     def once(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """The answer to a single try, whatever it is."""
+        """Return the answer to a single try, whatever it is."""
         return self._http.request(method, path, **options)
 
     def attempt(
         self, send: Callable[[], httpx2.Response], retry_idempotently: bool
     ) -> httpx2.Response:
-        """The answer to `send`, called as often as `retries` says."""
+        """Return the answer to `send`, called as often as `retries` says."""
         response = self.retries.call(send, retry_idempotently)
         if not response.is_success:
             raise refusal(response)
@@ -134,7 +134,7 @@ def parsed(model: type[Model], response: httpx2.Response) -> Model:
 
 
 def refusal(response: httpx2.Response) -> ProblemError:
-    """The error of a refusal, also of one that did not come from our service."""
+    """Return the error of a refusal, also of one that did not come from our service."""
     try:
         return error_of(Problem.model_validate_json(response.content))
     except ValidationError:

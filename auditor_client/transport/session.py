@@ -40,7 +40,7 @@ class Connection:
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
-        """The connection of a profile saved on this machine."""
+        """Return the connection of a profile saved on this machine."""
         profile = load_profile(name)
         return cls(profile.url, profile.researcher, profile.key)
 
@@ -69,7 +69,7 @@ class Connection:
         return changed
 
     def console_link(self) -> SignInLink:
-        """A link that signs you in to the service's console: once, within minutes."""
+        """Return a link that signs you in to the service's console: once, within minutes."""
         return self._transport.post("/v1/me/console", None, SignInLink)
 
     @property
@@ -77,7 +77,7 @@ class Connection:
         return Webhooks(self._transport)
 
     def keys(self) -> dict[str, Any]:
-        """The public keys with which the platform signs, as a JSON Web Key Set."""
+        """Return the public keys with which the platform signs, as a JSON Web Key Set."""
         return self._public.get(self._tokens.metadata().jwks_uri, KeyList).model_dump()
 
     def close(self) -> None:

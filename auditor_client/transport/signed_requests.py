@@ -75,7 +75,7 @@ class Statements:
         return signature
 
     def origin(self) -> str:
-        """The name of the service's ledger: a statement is for one platform."""
+        """Return the name of the service's ledger: a statement is for one platform."""
         if self._origin is None:
             self._origin = self._public.get("/v1/ledger/keys", LedgerKeys).origin
         return self._origin

@@ -12,7 +12,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validate(model: type[Model], **fields: Any) -> Model:
-    """The model with these fields, checked before anything is sent."""
+    """Return the model with these fields, checked before anything is sent."""
     try:
         return model(**fields)
     except ValidationError as error:

@@ -29,7 +29,7 @@ def roc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
 
 
 def area(positives: Floats, negatives: Floats) -> float:
-    """The area under that curve by trapezes, which is Mann and Whitney's statistic."""
+    """Return the area under that curve by trapezes, which is Mann and Whitney's statistic."""
     false, true = roc(positives, negatives)
     return float(np.trapezoid(true, false))
 

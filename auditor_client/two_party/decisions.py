@@ -53,7 +53,7 @@ class Decision:
     one_sided: bool = False
 
     def explain(self) -> str:
-        """The decision in words."""
+        """Return the decision in words."""
         more, less = self.worst.first, self.worst.second
         found = (
             f"{self.rule}: {more} is {self.worst.value:.4f} above {less}, between"

@@ -70,12 +70,12 @@ affiliation = "Senior researcher at the Open Audit Lab"
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
-    """The application in a file, with the principal's own key filled in."""
+    """Return the application in a file, with the principal's own key filled in."""
     return application_of(_read(path), key, path.parent)
 
 
 def read_prepared(path: Path) -> ApplicationDraft:
-    """An application whose salts are made: what is agreed to must not change any more."""
+    """Return an application whose salts are made: what is agreed to must not change any more."""
     fields = _read(path)
     if any(isinstance(fields.get(name), str) for name in _TEXTS):
         raise InputError(
@@ -90,7 +90,7 @@ def write_application(path: Path, application: ApplicationDraft) -> None:
 
 
 def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
-    """The application with the proof of the individual whose key this is.
+    """Return the application with the proof of the individual whose key this is.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
     """

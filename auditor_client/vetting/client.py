@@ -79,7 +79,7 @@ class Applicant(LedgerConnection):
         return self._transport.get(f"{PATH}/{application_id}", Application)
 
     def answer(self, application_id: str, application: ApplicationDraft) -> Application:
-        """A new version, after the regulator asked for changes."""
+        """Return a new version, after the regulator asked for changes."""
         path = f"{PATH}/{application_id}/versions"
         return self._applying.post(path, "application", application, Application)
 
@@ -129,7 +129,9 @@ class Applications:
         return self._statements.post(path, "decision", body, Application)
 
     def _read(self, application: Application) -> str:
-        """The digest of what was submitted, made from its text, not taken from the service."""
+        """Return the digest of what was submitted, made from its text, not taken from the
+        service.
+        """
         path = f"{PATH}/{application.id}/draft"
         submitted = self._statements.transport.get(path, ApplicationDraft)
         keys = [Signer.of(each.jwk).thumbprint for each in submitted.individuals]
@@ -226,7 +228,7 @@ class Operator(LedgerConnection):
 
 
 def ledger_origin(url: str) -> str:
-    """The name of a service's ledger, which proofs and statements are for."""
+    """Return the name of a service's ledger, which proofs and statements are for."""
     public = Transport(url)
     try:
         return public.get("/v1/ledger/keys", LedgerKeys).origin
@@ -235,7 +237,7 @@ def ledger_origin(url: str) -> str:
 
 
 def principal_of(application: Application) -> str:
-    """The researcher id of the principal applicant."""
+    """Return the researcher id of the principal applicant."""
     people = application.individuals
     return next(person.researcher_id for person in people if person.role == "principal")
 

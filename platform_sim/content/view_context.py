@@ -25,7 +25,7 @@ def moments(
 
 
 def frozen(context: Mapping[str, str | float]) -> NDArray[np.float64]:
-    """The one moment at which a whole audience is scored."""
+    """Return the one moment at which a whole audience is scored."""
     if context.keys() != CONTEXT.keys():
         raise ValueError(f"the context has a value for each of {', '.join(CONTEXT)}, no more")
     for name, value in context.items():

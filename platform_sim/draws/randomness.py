@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """The generator of the part of this name."""
+    """Return the generator of the part of this name."""
     return np.random.default_rng(_key(seed, name))
 
 

@@ -42,7 +42,7 @@ def make_preferences(seed: int, people: int, items: int, factors: int = 48) -> F
 
 
 def completed(seed: int, chosen: NDArray[np.bool_], factors: int = 48) -> Floats:
-    """The chances behind what was chosen, by as many factors."""
+    """Return the chances behind what was chosen, by as many factors."""
     # Confidence 1 + 5 in what was chosen, 1 in what was not   [HKV08]
     confidence = np.where(chosen, 1 + _SURE, 1.0)
     scores = complete(chosen.astype(float), confidence, factors, seed=seed, ridge=_TRUTH_RIDGE)

@@ -58,7 +58,7 @@ class Exploration:
         return np.asarray(chance < self.utility(targets, arms), np.float64)
 
     def utility(self, targets: Persons, arms: Persons) -> Floats:
-        """The truth: how likely each target likes what is recommended to the arm."""
+        """Return the truth: how likely each target likes what is recommended to the arm."""
         return np.asarray(self._utilities[self._tastes[targets], self._policies[arms]])
 
     def are_wronged(self, persons: Persons) -> NDArray[np.bool_]:

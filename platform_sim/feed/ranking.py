@@ -93,7 +93,7 @@ def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
 def likes(
     world: World, items: Items, day: int, viewer: Numbers, item: Numbers
 ) -> NDArray[np.bool_]:
-    """Whether each viewer likes each item: the same whenever the pair is asked for."""
+    """Tell whether each viewer likes each item: the same whenever the pair is asked for."""
     pair = (viewer * POOL + item).astype(np.int64)
     return np.asarray(lots(world.seed, f"likes/{day}", pair) < chances(world, items, viewer, item))
 
@@ -160,7 +160,7 @@ def _rank(
     arms: Numbers,
     rng: np.random.Generator,
 ) -> Numbers:
-    """The best of what passed recall, by taste and quality and the strategy's boosts."""
+    """Return the best of what passed recall, by taste and quality and the strategy's boosts."""
     noticed = world.interests.noticed[viewers[:, None], items.topic[recalled]]
     score = 2 * (_TASTE * noticed + items.quality[recalled])
     score += _boost(items, feed, feed.ranking)[recalled]

@@ -94,7 +94,7 @@ class Opportunities:
             yield from taken.combine_chunks().to_batches()
 
     def log(self, name: str) -> Logged:
-        """The log of this name, made when first asked for."""
+        """Return the log of this name, made when first asked for."""
         if name not in (*_MAKERS, *_VIEWERS):
             raise ValueError(f"{name!r} is none of {', '.join((*_MAKERS, *_VIEWERS))}")
         if name not in self._made:
@@ -103,7 +103,7 @@ class Opportunities:
         return self._made[name]
 
     def table(self, name: str, attribute: str = "gender") -> pa.Table:
-        """The log as a researcher would hold it, with a column of the people's attribute."""
+        """Return the log as a researcher would hold it, with a column of the people's attribute."""
         made = self.log(name).table
         codes = self.world.demographics.codes(attribute)[made["person"].to_numpy()]
         return made.append_column(attribute, pa.array(ATTRIBUTES[attribute]).take(pa.array(codes)))
@@ -175,14 +175,14 @@ class Opportunities:
         return np.clip(score, 0.0, 1.0)
 
     def _scrolled(self, query: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each candidate was reached: viewers go on with the same chance at each."""
+        """Tell whether each candidate was reached: viewers go on with the same chance at each."""
         rng = stream(self.world.seed, "pymk/scrolling")
         depth = rng.geometric(1 - _SCROLL_ON, self.world.people)
         return np.asarray(rank <= depth[query])
 
 
 def _of_viewers(log: Logged) -> Logged:
-    """The same rows, as those of the viewers: a list is its viewer's."""
+    """Return the same rows, as those of the viewers: a list is its viewer's."""
     viewer, candidate = log.table["query"].to_numpy(), log.table["person"].to_numpy()
     order = pa.array(np.lexsort((candidate, viewer)))
     table = log.table.set_column(0, "person", log.table["query"])

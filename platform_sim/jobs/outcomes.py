@@ -36,7 +36,7 @@ class Prejudice:
             raise ValueError(f"{self.attribute} has no value {', '.join(sorted(unknown))}")
 
     def apply(self, pairs: Pairs, who: Demographics) -> tuple[NDArray[np.float64], ...]:
-        """The chances of the first step, and of the second once the first is taken."""
+        """Return the chances of the first step, and of the second once the first is taken."""
         codes = who.codes(self.attribute)[pairs.person]
         steps = ((pairs.first, self.first), (pairs.second, self.second))
         return tuple(_chance(odds + self._shifts(by)[codes]) for odds, by in steps)

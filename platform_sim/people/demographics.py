@@ -44,7 +44,7 @@ class Demographics:
         return codes
 
     def having(self, attribute: str, value: str) -> NDArray[np.bool_]:
-        """Whether each person has this value."""
+        """Tell whether each person has this value."""
         codes = self.codes(attribute)
         if value not in ATTRIBUTES[attribute]:
             raise ValueError(f"{value!r} is none of {', '.join(ATTRIBUTES[attribute])}")

@@ -29,7 +29,7 @@ class DigestIndex:
         self._next[order[:-1][~leads[1:]]] = order[1:][~leads[1:]]
 
     def find(self, wanted: pa.Array) -> NDArray[np.int64]:
-        """The place at which each was given, the first one if several, NOWHERE if none."""
+        """Return the place at which each was given, the first one if several, NOWHERE if none."""
         words = _words(wanted)
         if not len(self._words):
             return np.full(len(words), NOWHERE)
@@ -49,7 +49,7 @@ class DigestIndex:
         return place
 
     def _is_at(self, place: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Whether each is the digest at its place; what NOWHERE stands for is any digest."""
+        """Tell whether each is the digest at its place; what NOWHERE stands for is any digest."""
         there = self._words.take(place, axis=0, mode="wrap")
         return np.asarray((there == words).view(np.uint32)[:, 0] == _ALL_SAME)
 

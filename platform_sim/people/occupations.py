@@ -36,7 +36,7 @@ class WorkHistory:
     years: NDArray[np.float32]
 
     def qualified(self, occupation: str) -> NDArray[np.bool_]:
-        """Whether each person has enough experience in the occupation."""
+        """Tell whether each person has enough experience in the occupation."""
         if occupation not in OCCUPATIONS:
             raise ValueError(f"{occupation!r} is none of {', '.join(OCCUPATIONS)}")
         works_in = self.occupation == OCCUPATIONS.index(occupation)

@@ -79,5 +79,5 @@ class World:
         return make_history(self.seed, self.catalogue, self.interests, self.work, self.homes)
 
     def qualified(self, occupation: str) -> NDArray[np.bool_]:
-        """Whether each person is qualified for the occupation."""
+        """Tell whether each person is qualified for the occupation."""
         return self.work.qualified(occupation)

@@ -82,7 +82,9 @@ class Heads:
         self._known = {(head.checkpoint.size, head.checkpoint.root) for head in heads}
 
     def has(self, size: int, root: bytes) -> bool:
-        """Whether one of them is this; each is held against the tree and the keys in its turn."""
+        """Tell whether one of them is this; each is held against the tree and the keys in its
+        turn.
+        """
         return (size, root) in self._known
 
     def announce(self, entry: ExportedEntry) -> None:
@@ -110,7 +112,8 @@ class Heads:
         self._trust(size)
 
     def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
-        """The newest head, of an export that does not show all entries, if it continues all others.
+        """Return the newest head, of an export that does not show all entries, if it continues all
+        others.
 
         `paths` are the consistency proofs, by the size of the older head.
         """

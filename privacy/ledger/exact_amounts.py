@@ -18,7 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @lru_cache(maxsize=65_536)
 def amount(text: str) -> Fraction:
-    """An amount that is not negative, from a decimal string."""
+    """Return an amount that is not negative, from a decimal string."""
     if not _AMOUNT.fullmatch(text):
         raise EvidenceError(f"{text[:40]!r} is not an amount", case="not-an-amount")
     return Fraction(text)
@@ -26,7 +26,7 @@ def amount(text: str) -> Fraction:
 
 @lru_cache(maxsize=65_536)
 def units(text: str) -> int:
-    """An amount as a whole number of units."""
+    """Return an amount as a whole number of units."""
     exact = amount(text) * UNITS
     if exact.denominator != 1:
         raise EvidenceError(f"{text[:40]} has too many decimals", case="too-many-decimals")

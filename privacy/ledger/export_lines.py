@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def parse(line: bytes) -> ExportedEntry:
-    """The entry of a line without its end, if the line is the one way to write it."""
+    """Return the entry of a line without its end, if the line is the one way to write it."""
     try:
         entry = _entry.decode(line)
     except ValueError as error:
@@ -96,7 +96,7 @@ def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
 
 
 def _is_plain(entry: ExportedEntry) -> bool:
-    """Whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
+    """Tell whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
     return entry.at.microsecond != 0 and entry.at.tzinfo is UTC
 
 

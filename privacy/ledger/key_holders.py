@@ -72,7 +72,7 @@ class KeyHolders:
         self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
     def signer(self, kind: str, statement: ExportedStatement) -> Signer | None:
-        """The key that the statement must be signed with; None if that cannot be seen."""
+        """Return the key that the statement must be signed with; None if that cannot be seen."""
         roles = SIGNED.get(kind, ANYBODY)
         person = self._people.get(statement.by)
         if person is None:
@@ -221,7 +221,7 @@ def _stated(entry: ExportedEntry) -> ExportedStatement:
 
 
 def _applicant(statement: ExportedStatement) -> Signer:
-    """The key of the applicant, which the application holds."""
+    """Return the key of the applicant, which the application holds."""
     individuals = read(statement.body, ApplicationBody).individuals
     signers = [Signer.of(individual.jwk) for individual in individuals]
     for signer in signers:

@@ -245,7 +245,7 @@ def _check_displacing(part: StatedPart, plan: PlannedTable) -> None:
 
 
 def _answers(declared: Mapping[str, str | bool]) -> dict[str, bool]:
-    """The declared members that are yes or no, as `fixed_slots` is."""
+    """Return the declared members that are yes or no, as `fixed_slots` is."""
     return {name: value for name, value in declared.items() if isinstance(value, bool)}
 
 

@@ -29,7 +29,7 @@ IsSigned = Callable[[int, bytes], bool]
 
 
 def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
-    """Whether the run of this audit is opened, by the root of the head that decides."""
+    """Tell whether the run of this audit is opened, by the root of the head that decides."""
     number = int.from_bytes(sha256(_DRAW + root + audit_id.encode()).digest(), "big")
     return number < share * 2**256
 
@@ -99,7 +99,7 @@ class ChargedRuns:
             )
 
     def _root(self, facts: ReleaseFacts, answer: RunAnswer) -> bytes:
-        """The root that draws, if it is that of the head that ends with the answer."""
+        """Return the root that draws, if it is that of the head that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:
             raise EvidenceError(

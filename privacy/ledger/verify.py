@@ -187,7 +187,7 @@ def _verify_some(
 
 
 def _continued(header: Header, heads: Heads) -> Checkpoint:
-    """The newest head, if the export proves that it continues all others."""
+    """Return the newest head, if the export proves that it continues all others."""
     try:
         paths = header.paths()
     except EvidenceError as error:
@@ -208,7 +208,7 @@ def _check_shown(
 
 
 def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> InvalidLedgerError:
-    """The error with its number, unless the signature of an earlier entry is wrong."""
+    """Return the error with its number, unless the signature of an earlier entry is wrong."""
     if isinstance(error, InvalidLedgerError):
         return error
     signatures.settle()

@@ -17,7 +17,7 @@ Asked = Mapping[str, Any]
 
 
 def metric_of(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+    """Return the metric of this name with these numbers; `BoundsError` if they cannot be."""
     return _MAKERS[asked["name"]](asked)
 
 

@@ -95,7 +95,7 @@ def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
 
 
 def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
+    """Return a bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         z = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -87,7 +87,7 @@ class Lists:
 
 
 def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
-    """The lists of these rows, as far as the caps allow."""
+    """Return the lists of these rows, as far as the caps allow."""
     rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
     if caps.viewer is None and caps.candidate is not None:
         mine = first(rows.candidate, mixed(rows.number, seed), caps.candidate)
@@ -114,7 +114,7 @@ def _listed(rows: ListRows, length: int) -> Lists:
 
 
 def _among(persons: Numbers, some: Numbers) -> Numbers:
-    """The place of each among these people."""
+    """Return the place of each among these people."""
     if not len(persons):
         return np.full(len(some), NOBODY)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

@@ -62,7 +62,7 @@ class Kernels:
         return self.caps.candidate or 0
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose numbers are the score and the outcome."""
+        """Return a row for each person, from rows whose numbers are the score and the outcome."""
         lists = extract_lists(places.alone, self.caps, seed)
         score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
         return sum_by_person(self.rows(score, outcome), lists.candidates[:, 0], people)
@@ -77,7 +77,7 @@ class Kernels:
         return min(len(self.points), 1 + self.bandwidth * math.sqrt(2 * math.pi) / apart)
 
     def rows(self, score: ArrayLike, outcome: ArrayLike) -> Integers:
-        """A row per event of a candidate; an undefined score is far from every point."""
+        """Return a row per event of a candidate; an undefined score is far from every point."""
         numbers = np.nan_to_num(np.asarray(score, np.float64), nan=np.inf)
         apart = np.subtract.outer(numbers, np.asarray(self.points)) / self.bandwidth
         weights = np.exp(-(apart**2) / 2)

@@ -32,7 +32,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
 
 
 def _sum(name: str, request: Request, audience: PublicAudience, span: int) -> PlannedTable:
-    """A sum to which a lot adds a number from a range of this span."""
+    """Return a sum to which a lot adds a number from a range of this span."""
     share = share_of(Fraction(request["epsilon"]), request[f"{name}_epsilon"], _DIVISOR)
     bounds = _bounds(request, audience, (1,), Reach(span, span**2, span))
     return PlannedTable(name, "discrete-laplace", bounds, share)

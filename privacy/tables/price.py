@@ -41,7 +41,7 @@ class ExactPrice:
 
     @classmethod
     def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a purely private release, in both currencies."""
+        """Return the price of a purely private release, in both currencies."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): add_remove,
@@ -54,7 +54,7 @@ class ExactPrice:
 
     @classmethod
     def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a Gaussian release."""
+        """Return the price of a Gaussian release."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): INFINITE,
@@ -86,7 +86,7 @@ class ExactPrice:
         return ExactPrice({name: self._at(name) + other._at(name) for name in sorted(names)})
 
     def covers(self, other: "ExactPrice") -> bool:
-        """Whether this much pays for the other, in every currency."""
+        """Tell whether this much pays for the other, in every currency."""
         return all(self._at(name) >= amount for name, amount in other.amounts.items())
 
     def _at(self, name: Name) -> Amount:
@@ -97,7 +97,7 @@ FREE = ExactPrice({})
 
 
 def approximate_epsilon(rho: Fraction, delta: Fraction) -> float:
-    """The epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
+    """Return the epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
     # epsilon = rho + 2 · sqrt(rho · ln(1/delta))   [BS16]
     epsilon = float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
     # Each operation errs by at most one part in 2⁵²; eight of them are more than there are.

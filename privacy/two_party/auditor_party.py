@@ -137,7 +137,7 @@ class AuditorParty(AskingParty):
         return zeros + sealed(b"".join(key.export() for key in self._keys), self._regulator_key)
 
     def _encrypted(self, cipher: int) -> bytes:
-        """The weights of one group in one block, in every ring."""
+        """Return the weights of one group in one block, in every ring."""
         block, group = divmod(cipher, self.terms.groups)
         start = block * self.terms.block_rows
         weights = self._weights[start : start + self.terms.block_rows, group]

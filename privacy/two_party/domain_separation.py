@@ -12,7 +12,7 @@ def proof_label(part: str) -> bytes:
 
 
 def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
-    """The run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
+    """Return the run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
     return sha256(TAG + b"/run" + terms + asked + answered).digest()
 
 

@@ -81,13 +81,15 @@ class CandidatePeople:
         return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
-        """The person of each row, by their points and those of the rows, which both blinded."""
+        """Return the person of each row, by their points and those of the rows, which both
+        blinded.
+        """
         of = dict(zip(each(points), self.persons.tolist(), strict=True))
         return np.array([of.get(point, NOBODY) for point in each(rows)], np.int64)
 
 
 def once(persons: Persons) -> Persons:
-    """The rows' persons, each only in the first row that is theirs."""
+    """Return the rows' persons, each only in the first row that is theirs."""
     _, first = np.unique(persons, return_index=True)
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)

@@ -40,11 +40,11 @@ class SecretKey:
         raise TypeError("a secret key is neither written down nor copied")
 
     def zero(self, label: bytes) -> Words:
-        """An encryption of zero, for the other party to hide with."""
+        """Return an encryption of zero, for the other party to hide with."""
         return self.encrypt(seal.Plaintext(self.ring.degree), label)
 
     def export(self) -> bytes:
-        """The key as numbers: to be sealed to the regulator, and for nothing else."""
+        """Return the key as numbers: to be sealed to the regulator, and for nothing else."""
         return self.ring.secret_numbers(self._key)
 
     def encrypt(self, plain: seal.Plaintext, label: bytes) -> Words:
@@ -61,14 +61,14 @@ class SecretKey:
         return added(own, ring.parts(pair)[0], ring.primes)
 
     def decrypt(self, words: Words, most_noise: int) -> int:
-        """The residue modulo t of one sum, if there is no more noise in it than that."""
+        """Return the residue modulo t of one sum, if there is no more noise in it than that."""
         message, noise = self.read(words)
         if abs(noise) > most_noise:
             raise NoiseBudgetError("this sum holds more noise than an honest platform puts there")
         return message
 
     def read(self, words: Words) -> tuple[int, int]:
-        """The message modulo t, and the noise, of a ciphertext of one number.
+        """Return the message modulo t, and the noise, of a ciphertext of one number.
 
         `words` has a row for each prime that is left: the one number, then the uniform half.
         """
@@ -80,7 +80,7 @@ class SecretKey:
         return message % t, phase - (message * whole + t // 2) // t
 
     def decrypt_slots(self, parts: Words) -> Words:
-        """The residues in all slots, if there is no more noise than leaves bits to spare."""
+        """Return the residues in all slots, if there is no more noise than leaves bits to spare."""
         cipher = self.ring.ciphertext(parts, evaluated=False)
         decryptor = seal.Decryptor(self.ring.context, self._key)
         if decryptor.invariant_noise_budget(cipher) < MARGIN - 1:
@@ -89,7 +89,7 @@ class SecretKey:
         return np.asarray(seal.BatchEncoder(self.ring.context).decode_uint64(plain), np.uint64)
 
     def _inner(self, uniform: Words) -> int:
-        """The constant coefficient of c₁·s, before it is taken modulo the prime."""
+        """Return the constant coefficient of c₁·s, before it is taken modulo the prime."""
         # Halves of 32 bits, so that 8,192 of them do not overflow a word.
         high = (uniform >> np.uint64(32)).astype(np.int64) @ self._turned
         low = (uniform & np.uint64(0xFFFFFFFF)).astype(np.int64) @ self._turned
@@ -97,7 +97,7 @@ class SecretKey:
 
 
 def _evaluated(ring: Ring, key: seal.SecretKey) -> Words:
-    """The secret in evaluation form, for the primes of fresh ciphertexts."""
+    """Return the secret in evaluation form, for the primes of fresh ciphertexts."""
     numbers = np.frombuffer(ring.secret_numbers(key), "<u8")
     return numbers.reshape(-1, ring.degree)[: len(ring.primes)]
 
@@ -111,7 +111,7 @@ def _turned(ring: Ring, evaluated: Words) -> NDArray[np.int64]:
 
 
 def _joined(numbers: list[int], primes: tuple[int, ...]) -> int:
-    """The number with these residues, modulo the product of the primes."""
+    """Return the number with these residues, modulo the product of the primes."""
     whole = prod(primes)
     return (
         sum(

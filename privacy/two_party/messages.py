@@ -70,7 +70,7 @@ class MessageKind(IntEnum):
 
 
 def number_of(message: bytes) -> int | None:
-    """The number that a message says it has; None if it is too short to be one."""
+    """Return the number that a message says it has; None if it is too short to be one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 
@@ -102,14 +102,14 @@ class Transcript:
         self.hash = sha256(_CHAIN + terms).digest()
 
     def framed(self, slot: Slot, body: bytes) -> bytes:
-        """The next message."""
+        """Return the next message."""
         if len(body) != slot.length:
             raise MalformedError(f"a {slot.kind.name} has {slot.length} bytes, not {len(body)}")
         header = (MAGIC, VERSION, self.setting, self.number % 2, slot.kind, self.number)
         return _HEADER.pack(*header, self._run, self.hash, len(body)) + body
 
     def body(self, message: bytes, slot: Slot) -> bytes:
-        """The body of a message, if it is the next one. Nothing changes."""
+        """Return the body of a message, if it is the next one. Nothing changes."""
         _check_version(message)
         self._check_length(message, slot)
         _, _, *where, number, run, before, length = _HEADER.unpack_from(message)

@@ -219,7 +219,7 @@ class _Where:
         return self.block * self.terms.block_rows
 
     def of_rows(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The weights that stand for rows, the last block's filled up with zeros."""
+        """Return the weights that stand for rows, the last block's filled up with zeros."""
         rows = weights[: self.terms.block_rows].copy()
         rows[self.terms.rows - self._first :] = 0
         return rows

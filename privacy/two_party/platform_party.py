@@ -168,7 +168,7 @@ class PlatformParty(Answering):
         self._weights.clear()
 
     def _matched(self) -> Persons:
-        """The person of each row; nobody twice."""
+        """Return the person of each row; nobody twice."""
         if isinstance(self._join, Uploaded):
             return once(self._join.persons)
         points, rows = b"".join(self._reblinded), b"".join(self._rows)
@@ -189,7 +189,7 @@ class PlatformParty(Answering):
 
 
 def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
-    """The join that the terms speak of; candidates shuffled and padded."""
+    """Return the join that the terms speak of; candidates shuffled and padded."""
     if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:

@@ -57,7 +57,7 @@ class Blinding:
         raise TypeError("a key is neither written down nor copied")
 
     def of_tokens(self, run: bytes, tokens: bytes) -> bytes:
-        """The points of tokens in this run, blinded."""
+        """Return the points of tokens in this run, blinded."""
         return self._each(partial(_hashed, run, self._secret()), tokens)
 
     def of_points(self, points: bytes) -> bytes:

@@ -65,7 +65,9 @@ def permutation(count: int) -> NDArray[np.intp]:
 
 
 def _kept(stream: Callable[[int], bytes], modulus: int, count: int) -> Words:
-    """The first `count` numbers of a stream of words, cut to the bits of the modulus, below it."""
+    """Return the first `count` numbers of a stream of words, cut to the bits of the modulus, below
+    it.
+    """
     mask = np.uint64((1 << (modulus - 1).bit_length()) - 1)
     drawn = count + 64
     while True:

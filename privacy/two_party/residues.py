@@ -43,7 +43,7 @@ def centred(words: Words, modulus: int) -> NDArray[np.int64]:
 
 
 def signed(parts: Sequence[int], moduli: Sequence[int]) -> int:
-    """The integer with these residues; an overflow where it lies in the middle third."""
+    """Return the integer with these residues; an overflow where it lies in the middle third."""
     whole = prod(moduli)
     found = sum(
         part * (whole // modulus) * pow(whole // modulus, -1, modulus)

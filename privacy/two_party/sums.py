@@ -55,7 +55,8 @@ class EncryptedTable:
     sums: tuple["EncryptedSums", ...]
 
     def plus(self, noise: Cells) -> NoisySums:
-        """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
+        """Return the sums with noise on them, and with flooding: fit to be sent to the holder of
+        the key.
 
         Noise is taken modulo t: where the sum wraps around, that is done to what was private
         already.
@@ -114,7 +115,9 @@ def encrypted_table(
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
 ) -> EncryptedTable:
-    """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
+    """Return the table of Σ weights · values, of rows in the order of the weights (rows ×
+    cells).
+    """
     _check(terms, values)
     sums = tuple(
         EncryptedSums(

@@ -134,7 +134,7 @@ class RunTerms:
         return sha256(TAG + b"/terms" + self.to_json()).digest()
 
     def to_json(self) -> bytes:
-        """The one serialisation of these terms."""
+        """Return the one serialisation of these terms."""
         return msgspec.json.encode(self, order="sorted")
 
     @classmethod

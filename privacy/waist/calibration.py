@@ -31,12 +31,12 @@ class Calibrated(Protocol):
         """OpenDP's mechanism at this scale."""
 
     def within_price(self, mechanism: Any) -> bool:
-        """Whether OpenDP's map says that it costs no more than the price."""
+        """Tell whether OpenDP's map says that it costs no more than the price."""
 
 
 @lru_cache(maxsize=4_096)
 def scale_of(wanted: Calibrated) -> float:
-    """The first scale from the least upwards that OpenDP says is within price.
+    """Return the first scale from the least upwards that OpenDP says is within price.
 
     Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
     """
@@ -58,13 +58,13 @@ def made(wanted: Calibrated) -> Any:
 
 
 def at_least(value: Fraction) -> float:
-    """The least double that is not below the value."""
+    """Return the least double that is not below the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def root_at_least(value: Fraction) -> float:
-    """A double that is not below the square root of the value, and hardly above it."""
+    """Return a double that is not below the square root of the value, and hardly above it."""
     root = math.sqrt(value)
     while Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
@@ -72,5 +72,5 @@ def root_at_least(value: Fraction) -> float:
 
 
 def integers() -> Any:
-    """The domain of all our tables."""
+    """Return the domain of all our tables."""
     return vector_domain(atom_domain(T="i64"))

@@ -53,7 +53,7 @@ class DiscreteGaussian:
         return self.scale
 
     def error(self, probability: float) -> int:
-        """A t with P(|noise| > t) ≤ probability, for one cell."""
+        """Return a t with P(|noise| > t) ≤ probability, for one cell."""
         # The discrete Gaussian is σ²-sub-Gaussian: P(|X| ≥ m) ≤ 2 exp(−m² / 2σ²).   [CKS20]
         return math.ceil(self.scale * math.sqrt(2 * math.log(2 / probability)))
 

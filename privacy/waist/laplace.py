@@ -57,7 +57,7 @@ class DiscreteLaplace:
         return math.sqrt(2 * self._q) / -math.expm1(-1 / self.scale)
 
     def error(self, probability: float) -> int:
-        """The least t with P(|noise| > t) ≤ probability, for one cell."""
+        """Return the least t with P(|noise| > t) ≤ probability, for one cell."""
         # P(|noise| > t) = 2 q^(t+1) / (1 + q), and log q = −1/scale
         t = -self.scale * math.log(probability * (1 + self._q) / 2) - 1
         return max(0, math.ceil(t))

@@ -52,13 +52,15 @@ class NoisyMax:
         return self.scale
 
     def error(self, probability: float) -> int:
-        """A t such that the value chosen is within t of the largest, but for this probability."""
+        """Return a t such that the value chosen is within t of the largest, but for this
+        probability.
+        """
         # P(largest − chosen ≥ scale · ln(m / p)) ≤ p for m values, as for the exponential
         # mechanism, than which permute-and-flip is never worse.   [MS20]
         return math.ceil(self.scale * math.log(self.bounds.shape[0] / probability))
 
     def release(self, table: Table) -> int:
-        """The index that was chosen."""
+        """Return the index that was chosen."""
         return int(made(self)(table.cells))
 
     @property

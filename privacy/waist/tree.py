@@ -61,7 +61,7 @@ class LaplaceTree:
         return self.nodes.standard_deviation * worst_prefix(self.leaves, self.branching)
 
     def error(self, probability: float) -> int:
-        """A t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
+        """Return a t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
         return int(np.ceil(self.standard_deviation / np.sqrt(probability)))
 
     def release(self, table: Table) -> NDArray[np.float64]:

@@ -105,7 +105,7 @@ def softmax_platforms(preferences: Floats) -> dict[str, Floats]:
 
 
 def with_newcomers(preferences: Floats) -> Floats:
-    """A fifth of people, of whom nothing is known yet, are shown anything."""
+    """Return a fifth of people, of whom nothing is known yet, are shown anything."""
     policies = softmax(learn(1, preferences, 48), 10)
     new = stream(1, "newcomers").random(len(preferences)) < NEWCOMERS
     policies[new] = 1 / preferences.shape[1]

@@ -226,7 +226,9 @@ def clustered(runs: int = CLUSTERED) -> Iterator[Row]:
 
 
 def _moody(rng: np.random.Generator, viewers: int, first: int) -> Any:
-    """A log of viewers who like almost all or almost nothing, of groups of their own taste."""
+    """Return a log of viewers who like almost all or almost nothing, of groups of their own
+    taste.
+    """
     import polars as pl
 
     viewer = np.repeat(np.arange(viewers), 10)

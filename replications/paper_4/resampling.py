@@ -49,7 +49,9 @@ def bootstrap(
     method: Method = "standard",
     seed: int = 0,
 ) -> Resampled:
-    """The penalty with bootstrap limits: normal ones, or corrected for bias and skewness (BCa)."""
+    """Return the penalty with bootstrap limits: normal ones, or corrected for bias and skewness
+    (BCa).
+    """
     shown, probed = _checked([recommended, random], [n_recommended, n_random], delta)
     generator = np.random.default_rng(seed)
     found = spread(

@@ -26,7 +26,7 @@ _NOBODY = Count(0, 1, math.inf)
 
 
 def difference_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first - p_second."""
+    """Return an upper limit of p_first - p_second."""
     tests = tests_above(first, second, 2 * level)
     if not tests.by_ratio:
         return 1.0
@@ -43,7 +43,7 @@ def less_noisy(first: GroupView, second: GroupView, k: int) -> tuple[GroupCounts
 
 
 def ratio_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first / p_second, infinite where there is none."""
+    """Return an upper limit of p_first / p_second, infinite where there is none."""
     tests = tests_above(first, second, 2 * level)
     least = min((c.p_second[0] for cells in tests.by_ratio for c in cells), default=0.0)
     if least <= 0:
@@ -64,7 +64,9 @@ def _ratio_above(tests: Tests) -> float:
 
 
 def _within_band(tests: Tests, weight: float, limit: float) -> float:
-    """The limit inside of the first band that is not rejected whole: there, weights are fixed."""
+    """Return the limit inside of the first band that is not rejected whole: there, weights are
+    fixed.
+    """
     low, high = weight, limit
     if math.isinf(high):
         return high
@@ -75,7 +77,7 @@ def _within_band(tests: Tests, weight: float, limit: float) -> float:
 
 
 def rejects_ratio(tests: Tests, ratio: float, weight: float) -> bool:
-    """Whether no plausible pair of shares has p_first / p_second of `ratio` or more."""
+    """Tell whether no plausible pair of shares has p_first / p_second of `ratio` or more."""
     return all(
         _rejects_cells(cell, ratio, weight, tests.level)
         for cells in tests.by_ratio
@@ -95,7 +97,9 @@ def _rejects_cells(cell: Contrast, ratio: float, weight: float, level: float) ->
 
 
 def surely_below(group: GroupCounts, share: float, level: float) -> bool:
-    """Whether the event's share is less than `share`, wrongly said with probability <= level."""
+    """Tell whether the event's share is less than `share`, wrongly said with probability <=
+    level.
+    """
     if group.size.tells_nothing(2 * level):
         return False
     if group.size.kind != "known":

@@ -68,11 +68,11 @@ class GroupView(ABC):
         return (self.middles[0] + self.middles[-1]) / 2
 
     def inside(self) -> float:
-        """The noisy number of people inside of the bins."""
+        """Return the noisy number of people inside of the bins."""
         return float(self.sums(np.ones((1, self.bins)))[0])
 
     def share_below(self, k: int) -> float:
-        """The measured share of people in the first k bins, from the less noisy count."""
+        """Return the measured share of people in the first k bins, from the less noisy count."""
         low, high = self.lower(k), self.upper(k)
         if distribution(high.rate).variance < distribution(low.rate).variance:
             return 1 - high.table[0] / self.size.estimate

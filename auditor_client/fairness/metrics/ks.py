@@ -21,7 +21,7 @@ _TRIED = 3
 
 
 def kolmogorov_smirnov(first: GroupView, second: GroupView, delta: float) -> Estimate:
-    """The distance, between limits that miss with probability delta/2 each."""
+    """Return the distance, between limits that miss with probability delta/2 each."""
     ends = range(1, first.bins + 1)
     claims = [less_noisy(*pair, k) for k in ends for pair in ((first, second), (second, first))]
     high = highest([tests_above(*claim, delta) for claim in claims])

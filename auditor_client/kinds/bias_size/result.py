@@ -42,7 +42,9 @@ class Corrections:
 
     @classmethod
     def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
-        """The outcomes that the regression of each bin predicts, as the paper corrects scores."""
+        """Return the outcomes that the regression of each bin predicts, as the paper corrects
+        scores.
+        """
         from auditor_client.outcome.scored_rows import (
             regression_of,  # SciPy takes seconds to import
         )
@@ -118,7 +120,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
         return _percent(before, after, ((high - low) + abs(low) * groups) * error)
 
     def ranks(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
-        """The average rank of each group, 1 the highest, as it was and corrected."""
+        """Return the average rank of each group, 1 the highest, as it was and corrected."""
         places = self.release.places
         if places is None:
             raise InputError(
@@ -183,7 +185,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
 
 
 def _percent(before: float, after: float, error: float) -> OpportunityChange:
-    """The change in percent, where both are off by at most `error`; both are at least 0."""
+    """Return the change in percent, where both are off by at most `error`; both are at least 0."""
     least, most = max(before - error, 0.0), before + error
     value = 100 * (after / before - 1) if before > 0 else math.nan
     low = 100 * (max(after - error, 0.0) / most - 1) if most > 0 else -100.0
@@ -194,7 +196,7 @@ def _percent(before: float, after: float, error: float) -> OpportunityChange:
 def _mean(
     total: float, count: float, error: float, count_error: float, places: int
 ) -> tuple[float, float, float]:
-    """A mean of ranks from 1 to `places`, and limits of it."""
+    """Return a mean of ranks from 1 to `places`, and limits of it."""
     value = total / count if count > 0 else math.nan
     least, most = count - count_error, count + count_error
     low = (total - error) / most if most > 0 else 1.0

@@ -64,7 +64,9 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
         )
 
     def test(self, **options: Any) -> "Tested":
-        """Whether equally scored people turn out equally well: see `auditor_client.outcome`."""
+        """Tell whether equally scored people turn out equally well: see
+        `auditor_client.outcome`.
+        """
         from auditor_client.outcome import test  # SciPy takes seconds to import
 
         return test(self.moments, **options)

@@ -116,7 +116,7 @@ class ReoResult(Result[ReoRelease]):
     def monitor(
         self, strategy: str | None = None, group: str | None = None, delta: float = 0.05
     ) -> "Monitoring":
-        """The penalty of each day; days share delta."""
+        """Return the penalty of each day; days share delta."""
         from auditor_client.reo.monitoring import watched
 
         days = self.release.days
@@ -219,13 +219,15 @@ class ReoResult(Result[ReoRelease]):
         return self.by_name({group.label: group.traffics for group in self.release.groups})
 
     def _noise(self, day: str | None, group: str | None) -> Noise:
-        """The law of a count that adds up groups of viewers, and days where none is chosen."""
+        """Return the law of a count that adds up groups of viewers, and days where none is
+        chosen.
+        """
         groups = 1 if group else len(self.release.groups)
         days = max(len(self.release.days), 1) if day is None else 1
         return summed(self.noise, groups * days)
 
     def _rows(self, group: str | None) -> int:
-        """The most rows of one viewer; who is in several groups has them in each."""
+        """Return the most rows of one viewer; who is in several groups has them in each."""
         many = 1 if group else self.release.groups_per_person
         return self.release.rows_per_person * many
 

@@ -30,7 +30,7 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
         return list(pairwise(self.release.bins.edges))
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         from auditor_client.fairness.metrics.group_view import CdfGroupView
 
         stated = self.part("cdf")

@@ -13,7 +13,7 @@ def question(audit: ScoreHistogramResult) -> str:
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
-    """The verdict with its probability."""
+    """Return the verdict with its probability."""
     between = limits(gap.low, gap.high)
     interval = (
         f"The fairness gap lies {between}; an interval made in this way holds the true gap with a"
@@ -44,7 +44,7 @@ def driver(audit: ScoreHistogramResult, gap: FairnessGap) -> str:
 
 
 def registration(study: StudyFound) -> str:
-    """Whether, and when, the study was written down before it was run."""
+    """Tell whether, and when, the study was written down before it was run."""
     entered = study.registration
     if entered is None:
         return "The study was not registered in the platform’s ledger before it was run."

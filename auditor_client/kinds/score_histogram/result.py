@@ -81,14 +81,16 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return 1 / Fraction(stated.noise_scale)
 
     def noise(self, part: str = "bins") -> Noise:
-        """The law of the noise on one number of a part of the release."""
+        """Return the law of the noise on one number of a part of the release."""
         stated = self.part(part)
         if stated.mechanism == "discrete-gaussian":
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
     def groups(self) -> "dict[str, GroupCounts]":
-        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        """Return the groups as the analysis takes them: counts, their noise, what is known of
+        sizes.
+        """
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
@@ -98,7 +100,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     def fairness_gap(
         self, delta: float = 0.05, criterion: "Criterion" = "distribution"
     ) -> "FairnessGap":
-        """The empirical fairness gap with an interval that holds with probability 1 - delta.
+        """Return the empirical fairness gap with an interval that holds with probability 1 - delta.
 
         `criterion` says what a verdict covers: "distribution" (default) every bin and every
         threshold, "bins" single bins, "four-fifths" the worst impact ratio.
@@ -111,7 +113,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
-        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        """Return the gap of each pair of groups; all hold at once with probability 1 - delta."""
         from auditor_client.fairness.gap_drivers import pair_gaps
 
         return pair_gaps(self.groups(), delta)
@@ -126,14 +128,16 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
-        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        """Return the gap by one attribute of a crossed audience; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
         return gap_of(merge_by_attribute(self.groups(), attribute), delta, outside=True)
 
     def worst_impact(self, delta: float = 0.05, least_share: float = 0.2) -> "ImpactRatio":
-        """The worst impact ratio over all edges, where a group may have `least_share` above."""
+        """Return the worst impact ratio over all edges, where a group may have `least_share`
+        above.
+        """
         from auditor_client.fairness.worst_impact import worst_impact
 
         return worst_impact(self.groups(), delta, least_share, outside=True)
@@ -145,7 +149,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return check(self.groups(), self.part("bins"), alpha, delta)
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())

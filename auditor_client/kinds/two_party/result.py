@@ -65,7 +65,8 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         )
 
     def ratios(self, part: int = 0) -> "Ratios":
-        """The metric of each group as a ratio: of a bin, rank or point where there are several.
+        """Return the metric of each group as a ratio: of a bin, rank or point where there are
+        several.
 
         Of an AUC there is none: see `two_party.aucs(sums)`.
         """
@@ -88,7 +89,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return read[name](self.sums)
 
     def decide(self, tolerance: float, delta: float = 0.05) -> "Decision":
-        """The metric's own rule at this tolerance, wrong with probability at most delta.
+        """Return the metric's own rule at this tolerance, wrong with probability at most delta.
 
         For groups of too few people, of whom nothing can be told, it is inconclusive.
         """
@@ -111,7 +112,8 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return two_party.spread_beyond(self.ratios(), tolerance, delta)
 
     def averages(self, part: int = 0, delta: float = 0.05) -> "list[Average]":
-        """The metric of each group between limits: of a bin, rank or point where there are several.
+        """Return the metric of each group between limits: of a bin, rank or point where there are
+        several.
 
         Those of an AUC have everybody's at the end.
         """

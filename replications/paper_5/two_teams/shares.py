@@ -47,7 +47,9 @@ def in_slots(ring: Ring, integers: NDArray[np.int64], guard: int = 0) -> seal.Pl
 def masked(
     flooding: Flooding, cipher: seal.Ciphertext, zero: seal.Ciphertext, weights: Integers
 ) -> tuple[Words, Words]:
-    """The mask of each slot, and the ciphertext of weights · values + mask, switched down."""
+    """Return the mask of each slot, and the ciphertext of weights · values + mask, switched
+    down.
+    """
     ring = flooding.ring
     factor = ring.evaluated(in_slots(ring, weights, guard=1))
     halves = hidden(ring, ring.evaluator.multiply_plain(cipher, factor), zero)

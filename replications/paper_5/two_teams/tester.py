@@ -153,7 +153,7 @@ class TesterParty(AskingParty):
         return b"".join(made)
 
     def _row_weights(self, here: slice, groups: tuple[int, ...]) -> Integers:
-        """The product of the weights of each row's members, in these groups."""
+        """Return the product of the weights of each row's members, in these groups."""
         members = self._where.members[here]
         weights = np.ones(len(members), np.int64)
         for place, group in enumerate(groups):
@@ -161,7 +161,7 @@ class TesterParty(AskingParty):
         return weights
 
     def _share(self) -> Words:
-        """The tester's share of every sum: −mask for each product."""
+        """Return the tester's share of every sum: −mask for each product."""
         return np.stack(
             [
                 (np.uint64(ring.modulus) - summed(self.terms, ring.modulus, self._where, mask))
