@@ -6,7 +6,7 @@
 
 See `Auditor` for what a researcher can do, `Regulator` for what a regulator can, and
 `auditor_client.errors` for the tree of errors. Planning needs neither: `verdict_size`, `power_at`
-and their neighbours (docs/explanation/planning.md).
+and related functions (docs/explanation/planning.md).
 """
 
 from importlib import import_module
@@ -124,7 +124,7 @@ __all__ = [
     "verdict_size",
 ]
 
-# Where these live: SciPy takes a second to import, so they are when first asked for.
+# Module of each lazy name: SciPy takes a second to import, so these load at first use.
 _STATISTICS = {
     "FairnessGap": "fairness.gap",
     "after_pilot": "planning.inverse",
@@ -145,7 +145,7 @@ _STATISTICS = {
     "verdict_size": "planning.sample_size",
 }
 
-# Packages that stand for themselves, imported when first asked for too.
+# Packages that are also imported at first use.
 _PACKAGES = ("demographics", "outcome", "reo", "two_party")
 
 

@@ -1,4 +1,4 @@
-"""The command as a whole, and its one way to fail: a clear line and exit code 1."""
+"""The whole command. Every failure prints a clear line and ends with exit code 1."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ from openapi.kinds.two_party import KIND as TWO_PARTY
 
 
 class Commands(TyperGroup):
-    """Commands whose expected errors are told, not traced."""
+    """Commands that print expected errors without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -99,5 +99,5 @@ app.command("envy-plan")(envy.plan)
 
 
 def main() -> None:
-    """The entry point of the `auditor` command."""
+    """Run the `auditor` command."""
     app()

@@ -1,4 +1,4 @@
-"""Answer of a finished audit, as every command prints it: sentence, table, what was paid."""
+"""Answer of a finished audit, as every command prints it: sentence, table and price."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from auditor_client.kinds.registry import kind_of
 def result_document(
     audit: Result[Any], alpha: float | None = None, delta: float = 0.05
 ) -> dict[str, Any]:
-    """Return what an audit found and cost, as `--json` prints it."""
+    """Return an audit's result and cost, as `--json` prints it."""
     kind = kind_of(audit)
     judged = kind.judgement(alpha, delta)
     return _document(audit, kind.summariser(audit, judged), judged)
@@ -50,7 +50,7 @@ def show_summary(answer: Summary) -> None:
 
 
 def paid(audit: Result[Any]) -> dict[str, str]:
-    """Return what was debited."""
+    """Return the debit as text."""
     price = audit.release.price
     return {"paid": f"{price.debit} {price.currency}"}
 

@@ -9,7 +9,7 @@ from auditor_client.fairness.gap import FairnessGap
 
 
 def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
-    """Return the interval of the gap against the gap that is tolerated."""
+    """Return a chart of the gap's interval and the tolerated gap."""
     base = chart_of([{"low": gap.low, "high": gap.high, "efg": gap.efg, "alpha": alpha}])
     top = min(1.0, max(gap.high, gap.efg, alpha) * 1.15)
     x = alt.X("low:Q", title="fairness gap", scale=alt.Scale(domain=[0, top]))
@@ -19,7 +19,7 @@ def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
     label = base.mark_text(dy=-32, align="left", dx=4, fontSize=12).encode(
         x="alpha:Q", text=alt.value(f"tolerated: {alpha:g}")
     )
-    # Written away from the line of what is tolerated.
+    # Labels stand on the far side from the line of the tolerated gap.
     side: Literal["left", "right"] = "right" if top / 4 < gap.efg < alpha else "left"
     measured = base.mark_text(dy=20, fontSize=12, align=side).encode(
         x="efg:Q", text=alt.value(f"measured: {gap.efg:.3f}")

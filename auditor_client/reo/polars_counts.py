@@ -1,8 +1,8 @@
-"""A Parquet file counted by Polars, lazily: rows are never all in memory.
+"""Counts of a Parquet file by Polars, computed lazily: rows are never all in memory.
 
-Polars is an extra (`platform-auditor[logs]`). Without it files are read by Arrow and the counts are
-the same, in about twice the time. Nothing is refused here: what Polars cannot read, and files in
-which something is wrong, are left to the way that says what it is.
+Polars is an extra (`platform-auditor[logs]`). Without it, Arrow reads files with the same counts,
+in about twice the time. Nothing is refused here: files that Polars cannot read, or that have a
+fault, go to the reader that reports the fault.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def counted(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
-    """Rows `shown` and `positive` ones by the columns of `keys`, by their names here."""
+    """Return numbers of `shown` and `positive` rows by the columns of `keys`, named by their
+    roles.
+    """
     if find_spec("polars") is None:
         return None
-    import polars as pl  # a second to import, and needed here alone
+    import polars as pl  # importing takes a second, and only this function needs it
 
     try:
         lazy = pl.scan_parquet(path, glob=False)

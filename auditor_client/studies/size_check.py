@@ -34,7 +34,9 @@ def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-    """Return for each score histogram with Laplace noise the people per group to upload."""
+    """Return, for each score histogram with Laplace noise, the number of people per group to
+    upload.
+    """
     if study.plan is None:
         return {}
     return {
@@ -61,7 +63,7 @@ def _needed(study: Study, plan: Planning, asked: StudyAudit, groups: int) -> int
             study.alpha,
             study.delta_each,
             groups,
-            # Scores outside of all bins are one bin more.
+            # Scores outside all bins are one more bin.
             bins=1 + (bins if levels is None else len(levels)),
             epsilon=float(said["epsilon"] or 1),
             power=plan.power,

@@ -1,4 +1,4 @@
-"""Wire models from what people type, with a readable refusal where it does not fit."""
+"""Wire models from given values, with a readable refusal of invalid ones."""
 
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ def validate(model: type[Model], **fields: Any) -> Model:
 
 
 def personal(text: str) -> Personal:
-    """Text about people, with a salt of its own: the ledger will hold only a commitment to it."""
+    """Return text about people with its own salt: the ledger will hold only a commitment to it."""
     try:
         return Personal.fresh(text)
     except ValidationError as error:

@@ -7,5 +7,5 @@ from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 
 
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
-    """Return how closely the distribution of each group will be known."""
+    """Return the accuracy of each group's distribution."""
     return running_forecast(request, audience, unit="people")

@@ -14,7 +14,7 @@ from auditor_client.reporting.results_document import (
     GroupPeople,
 )
 
-# Of each pair of groups this number of bins is worked out; all of hundreds takes minutes.
+# Number of bins that are computed for each pair of groups; hundreds of bins take minutes.
 DRIVERS = 5
 
 
@@ -45,7 +45,7 @@ def analysed(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any
         ),
         "assumptions": tuple(
             AssumptionFound(name=one.name, holds=one.holds, words=one.words)
-            # Theorem 1 has nothing to say of a gap of exactly zero.
+            # Theorem 1 does not cover a gap of exactly zero.
             for one in (audit.assumptions(alpha, delta) if alpha > 0 else [])
         ),
     }

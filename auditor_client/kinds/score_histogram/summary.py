@@ -6,12 +6,12 @@ from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.rounding import percent
 
-# A table for people has at most this many rows; `frame()` has all of them.
+# Largest number of rows in a table for people; `frame()` has all rows.
 MOST_ROWS = 25
 
 
 def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
-    """Return the verdict at the judgement's tolerance, where the gap lies and what drives it."""
+    """Return the verdict at the judgement's tolerance, the gap's interval and its driver."""
     gap = audit.fairness_gap(judged.delta)
     return Summary(
         gap.explain(judged.alpha, audit.bin_names()),
@@ -29,7 +29,9 @@ def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
 
 
 def _table(audit: ScoreHistogramResult) -> PresentedTable:
-    """Return the shares of each bin; of many bins, those with the largest measured gaps."""
+    """Return the shares of each bin; if there are many, only bins with the largest measured
+    gaps.
+    """
     shares = measured_shares(audit.groups())
     labels, cells = list(audit.counts), {(each.group, each.bin): each.share for each in shares}
     gaps, names = measured_gaps(shares), audit.bin_names()
@@ -45,7 +47,7 @@ def _table(audit: ScoreHistogramResult) -> PresentedTable:
     less = len(names) > MOST_ROWS
     which = f" The {MOST_ROWS} bins with the largest measured gaps." if less else ""
     return PresentedTable(
-        f"Shares of each group per bin of scores, noise included.{which}",
+        f"Shares of each group per bin of scores, with noise.{which}",
         ("Scores", *labels, "Gap"),
         rows,
     )
