@@ -23,9 +23,9 @@ class ScoreHistogramRequest(EitherNoise):
 
     `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person / epsilon.
     `size_epsilon` buys a noisy number of scored people per group in addition to the bins (default:
-    a quarter of `epsilon`; 0 for none). Where the number is known it is exact and costs nothing.
-    With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take
-    their place, and a mandate in rho pays.
+    a quarter of `epsilon`; 0 for none). A known number is exact and costs nothing. With mechanism
+    `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take their place, and
+    a mandate in rho pays.
     """
 
     model_config = example(
@@ -64,10 +64,10 @@ class ScoreHistogramRequest(EitherNoise):
 
 
 class GroupSize(Wire):
-    """The number of scored people of a group, the denominator of every share.
+    """Number of scored people of a group, the denominator of every share.
 
-    `noisy`: a count with noise of its own. `known`: exact, because the number is public (a
-    platform's sample, or participants who confirmed). `bins`: not bought; the bins' sum must do.
+    `noisy`: a count with its own noise. `known`: exact, because the number is public (a platform's
+    sample, or participants who confirmed). `bins`: not bought; the sum of the bins is used.
     """
 
     kind: Literal["noisy", "known", "bins"]
@@ -75,7 +75,7 @@ class GroupSize(Wire):
 
 
 class GroupHistogram(Wire):
-    """Noisy counts of one group: per bin and outside of all bins. They may be negative."""
+    """Noisy counts of one group: per bin and outside all bins. They may be negative."""
 
     label: Label
     counts: list[int]
