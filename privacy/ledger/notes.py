@@ -63,7 +63,7 @@ class VerifierKey:
     @classmethod
     def of(cls, name: str, key: OKPKey, kind: SignatureType = SignatureType.ED25519) -> Self:
         if not isinstance(key.public_key, Ed25519PublicKey):
-            raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
+            raise NoteError("notes must be signed with Ed25519 keys", case="not-ed25519")
         return cls(name, key.public_key.public_bytes_raw(), kind)
 
     @classmethod
@@ -262,7 +262,7 @@ def _witnessed(text: str, time: int) -> bytes:
 
 def _sign(key: OKPKey, message: bytes) -> bytes:
     if not isinstance(key.private_key, Ed25519PrivateKey):
-        raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
+        raise NoteError("notes must be signed with Ed25519 keys", case="not-ed25519")
     return key.private_key.sign(message)
 
 

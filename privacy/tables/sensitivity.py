@@ -60,11 +60,11 @@ class Counts:
 class Sums:
     """At most `rows` values per person, each clipped to [low, high], are added up.
 
-    Let M = max(|low|, |high|). Added: all rows may fall into one cell, which moves by rows·M.
-    Changed: the rows leave one cell and enter another, 2·rows·M in L1. Or they stay where they are
-    and go from low to high, rows·(high − low) in one cell, which is never more in L1 but may be in
-    L2. With `fixed_cell` the cell does not depend on the person's data: they go from low to high
-    there, or come or go altogether, and changing need not cost double.
+    Let M = max(|low|, |high|). Added: all rows may be in one cell, which changes by rows·M.
+    Changed: the rows leave one cell and enter another, 2·rows·M in L1. Or they stay in their cell
+    and change from low to high, rows·(high − low) in one cell, which is never more in L1 but may be
+    more in L2. With `fixed_cell` the cell does not depend on the person's data: the rows change
+    from low to high there, or are added or removed, so a change need not cost double.
     """
 
     name: ClassVar[str] = "sums"
@@ -147,8 +147,8 @@ class Products:
 
     One person's data may also change other people's values, by at most `moved` in L1 over all of
     them: then Σ |w'|₁·|Δv'|₁ ≤ S·moved is added, and |w|₂·moved to the L2 norm. With `displacing`,
-    a person who comes in may displace another, and one who goes may make room: twice as much.
-    Changed: a removal and an addition, twice as much again.
+    an added person may displace another, and a removed one may make room: everything doubles.
+    Changed: a removal and an addition, so everything doubles again.
     """
 
     name: ClassVar[str] = "products"
@@ -178,10 +178,10 @@ class Products:
 class Lots:
     """A person changes the outcomes of at most `lots_per_person` = r lots, which add up.
 
-    The three numbers of a lot bound how far two outcomes of one lot are apart. Added: r lots change
-    from any outcome to any other, and may all fall on the same cells, which is r times as far, r²
-    in squared L2. With `fixed_slots` another person comes in or goes, with as many lots: 2r.
-    Changed: a person goes and another comes, twice as far.
+    The three numbers of a lot bound the distance of two outcomes of one lot. Added: r lots change
+    from any outcome to any other, and may all be in the same cells: r times the distance, r² in
+    squared L2. With `fixed_slots`, another person enters or leaves, with the same number of lots:
+    2r. Changed: one person is removed and another added, twice the distance.
     """
 
     name: ClassVar[str] = "lots"

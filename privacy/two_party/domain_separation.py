@@ -1,8 +1,8 @@
-"""Names by which public randomness is derived: the run, and every ciphertext of it."""
+"""Labels for the derivation of public randomness: the run, and each of its ciphertexts."""
 
 from hashlib import sha256
 
-# Version 2: the auditor commits to its key for points, and proves that it used no other.
+# Version 2: the auditor commits to its key for points, and proves that it used no other key.
 TAG = b"platform-auditor/two-party/v2"
 
 
