@@ -35,7 +35,7 @@ _HOST, _PORT = "127.0.0.1", 18_479
 
 
 def run(rows: int = ROWS_PER_PART) -> list[Figure]:
-    """Return one figure for each kind of identifier and way to the platform."""
+    """Return one figure for each kind of identifier and connection to the platform."""
     platform = simulated(people=PEOPLE)
     assert platform.directory is not None
     kinds = ("email_sha256", "username")
@@ -49,7 +49,7 @@ def _figure(people: People, part: Members, where: str) -> Figure:
     declared = Pace(MATCH_SECONDS, MATCH_RATE).duration(work_of(part))
     match_isolating_failures(
         people, part
-    )  # the simulated platform makes its index when it is first asked
+    )  # the simulated platform makes its index at its first use
     took = [_slowest(people, part) for _ in range(ROUNDS)]
     name = f"{PLACES} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
     return Figure.of(name, took, [declared] * ROUNDS, "≤ 1", COMMAND)

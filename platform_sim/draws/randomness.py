@@ -1,7 +1,7 @@
-"""All chance in a world comes from its seed, by name.
+"""Randomness of a world: streams from its seed, by name.
 
-Each part of the world draws from a stream of its own. A part added later takes a new name and
-leaves everything drawn before it as it was, byte for byte.
+Each part of the world draws from its own stream. A part added later uses a new name and leaves all
+other draws unchanged, byte for byte.
 """
 
 import hashlib
@@ -16,7 +16,9 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 
 def lots(seed: int, name: str, persons: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each person; it does not depend on who else is asked for."""
+    """Return a number in [0, 1) for each person, which does not depend on other people in the
+    call.
+    """
     key = np.uint64(_key(seed, name) & (2**64 - 1))
     bits = _splitmix(key, persons.astype(np.uint64)) >> np.uint64(11)
     return bits.astype(np.float64) * 2.0**-53

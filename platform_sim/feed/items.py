@@ -1,7 +1,7 @@
 """Items that can be recommended on a day, with topic, quality and creator.
 
-The creator of an item is public: the platform declares it. Young creators make more about
-technology and sport; how good an item is does not depend on its creator.
+The creator of an item is public: the platform declares it. Young creators make more items about
+technology and sport; the quality of an item does not depend on its creator.
 """
 
 from dataclasses import dataclass
