@@ -81,7 +81,7 @@ def waits(jobs: list[Job], workers: int, *, fair: bool = True) -> dict[Job, floa
 
 
 def arrivals(count: int, rng: np.random.Generator, working: float = 0.8) -> list[float]:
-    """Instants of a day: most of them from 8 to 18 o'clock, the rest anywhere."""
+    """Return instants of a day: most of them from 8 to 18 o'clock, the rest at any time."""
     at_work = rng.random(count) < working
     hours = np.where(at_work, rng.uniform(8, 18, count), rng.uniform(0, 24, count))
     return [float(hour) * 3_600 for hour in hours]
