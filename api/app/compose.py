@@ -41,7 +41,11 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
     known: dict[str, Callable[..., Platform]]
-    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    known = {
+        "simulated": make_simulated_platform,
+        "http": HttpPlatform.at,
+        "onnx": OnnxPlatform.load,
+    }
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
@@ -54,7 +58,7 @@ def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     return cast("Platform", make(**options))
 
 
-def simulated(
+def make_simulated_platform(
     *,
     bias: bool = False,
     correlation: float = 0.0,
@@ -133,15 +137,20 @@ def _log(
     )
 
 
-def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
-    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+def demo_participants(
+    platform: Platform, volunteers: int = 1_200
+) -> tuple[pa.Table, dict[str, float]]:
+    """Volunteers of the demo's study, and what is true: the gap of 20 bins and of their edges."""
     from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+    from platform_sim.truth import true_shares
 
     world = cast("SimulatedPlatform", platform.people)
     edges = np.linspace(0, 1, 21)
     qualified = world.world.qualified("software")
-    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
-    return recruit(world.world, volunteers, seed=2026), gap
+    asked = (world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    above = np.diff(np.cumsum(true_shares(*asked), axis=1), axis=0)
+    truth = {"truth": true_gap(*asked), "truth_of_thresholds": float(np.abs(above).max())}
+    return recruit(world.world, volunteers, seed=2026), truth
 
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
@@ -172,7 +181,7 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
-def exported(platform: Platform, folder: Path) -> dict[str, Any]:
+def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
     """A simulated platform as files: the options that an `onnx` platform is loaded by."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export

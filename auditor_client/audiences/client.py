@@ -75,6 +75,8 @@ class Audiences:
         groups_per_person: int = 1,
         confirmed: bool = False,
         consented: bool = False,
+        cluster: str | None = None,
+        correlation: float = 1.0,
         resume: str | None = None,
         begun: Callable[[str], None] | None = None,
         progress: bool = True,
@@ -88,10 +90,14 @@ class Audiences:
         … `where` is a column of true and false. `resume` continues an interrupted upload. `begun`
         is called with the audience's identifier before the first member is sent.
 
-        With `confirmed`, the platform scores only people who confirm there that they take part,
-        with the audience's `participation_code`. The audience then stays open: call `seal` after
-        they have confirmed. `consented` states that everybody agreed to see other people's
-        recommendations for a while, as an audit of envy requires.
+        `cluster` is a column of people who were recruited together (a household, a class): limits
+        are widened for them, by Σm²/Σm in variance unless a smaller `correlation` is declared. The
+        column stays here.
+
+        With `confirmed`, only people are scored who confirmed on the platform, with the audience's
+        `participation_code`, that they take part. The audience is then left open for them: call
+        `seal` when they have. `consented` says that all of them agreed to be shown other people's
+        recommendations for a while, which an audit of envy does.
         """
         members = read_members(
             frame,
@@ -101,6 +107,8 @@ class Audiences:
             id_kind=id_kind,
             country=country,
             missing_groups=missing_groups,
+            cluster=cluster,
+            correlation=correlation,
         )
         names = label_names(members.groups)
         upload = AudienceUpload(self._transport, names, members)

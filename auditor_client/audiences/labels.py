@@ -24,8 +24,8 @@ def label_names(names: Iterable[str]) -> dict[str, str]:
     return {f"g{number}": name for number, name in enumerate(ordered)}
 
 
-def joined_name(parts: Sequence[object]) -> str:
-    """Return the name of an intersectional group, such as "woman × Black"."""
+def join_name(parts: Sequence[object]) -> str:
+    """The name of an intersectional group: "woman × Black"."""
     return JOIN.join(str(part) for part in parts)
 
 

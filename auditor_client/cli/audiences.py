@@ -42,6 +42,12 @@ def upload(
         bool, typer.Option(help="Score only people who confirm that they take part.")
     ] = False,
     consented: Consented = False,
+    cluster: Annotated[
+        str | None, typer.Option(help="A column of people recruited together. It stays here.")
+    ] = None,
+    correlation: Annotated[
+        float, typer.Option(help="How much people of one cluster are alike, at most.", min=0, max=1)
+    ] = 1.0,
     resume: Annotated[
         str | None, typer.Option(help="Continue the upload of this audience.")
     ] = None,
@@ -49,8 +55,8 @@ def upload(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Upload and seal an audience. This machine hashes identifiers; group names stay here."""
-    frame = read_table(file, [id_column, *by], where)
+    """Upload and seal an audience. Identifiers are hashed here, names of groups stay here."""
+    frame = read_table(file, [id_column, *by, *([cluster] if cluster else [])], where)
     with Auditor.from_profile(profile) as auditor:
         audience = auditor.audiences.upload(
             frame,
@@ -62,6 +68,8 @@ def upload(
             missing_groups="drop" if drop_missing else "refuse",
             confirmed=confirmed,
             consented=consented,
+            cluster=cluster,
+            correlation=correlation,
             resume=resume,
             progress=not quiet,
         )

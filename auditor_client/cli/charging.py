@@ -11,6 +11,7 @@ import typer
 
 from auditor_client.auditor import Auditor
 from auditor_client.errors import AuditorError
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.local.pending_claims import Claim
 
 New = Annotated[
@@ -32,10 +33,8 @@ class TerminatedError(KeyboardInterrupt):
 
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
-    """Connect with a profile; mark charged audits as delivered when the block ends without an
-    error.
-    """
-    with Auditor.from_profile(profile) as auditor, terminable():
+    """Connect as a profile; what is charged counts as delivered when the block ends well."""
+    with exit_on_sigterm(), Auditor.from_profile(profile) as auditor:
         try:
             with auditor.audits.until_saved():
                 yield auditor
@@ -52,8 +51,8 @@ def charging(profile: str) -> Iterator[Auditor]:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that a command can report the state that it leaves."""
+def exit_on_sigterm() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C, so that a command can say what it leaves."""
 
     def stop(_: int, __: FrameType | None) -> NoReturn:
         raise TerminatedError
@@ -90,8 +89,9 @@ def _words(claim: Claim, profile: str) -> list[str]:
 def _charged_words(claim: Claim, profile: str) -> list[str]:
     record = claim.record
     charged = f"Charged: {record.charged}."
-    again = "Or run the same command again: it continues without another charge."
-    if (record.request or {}).get("kind") == "two-party":
+    again = "Or run the same command again: it continues, and nothing is charged again."
+    kind = (record.request or {}).get("kind")
+    if kind and auditor_kind(kind).decrypted_here:
         return [
             charged,
             "Run the same command again: it continues on the same charge.",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import GroupScores, region, scores_of
+from auditor_client.consistency.delivery_rules import GroupScores, delivery_region, scores_of
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats import noise
@@ -159,8 +159,7 @@ def presence_check(
     too. All groups share the false-alarm probability.
     """
     _check_level(false_alarm)
-    result = _read(audit)
-    groups = result.groups()
+    groups = _read(audit).scored_groups()
     if not canaries or canaries.keys() - groups.keys() or min(canaries.values()) < 1:
         raise InputError(
             f"Give the number of canaries in groups of the audit: {', '.join(groups)}.",
@@ -198,7 +197,7 @@ def _compare(
     more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
 ) -> FieldCheck:
     """Check whether a rule of scores can explain the delivery rates of both groups."""
-    allowed = region(more, less, BAND * level)
+    allowed = delivery_region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level
     p_value = test.p_value(seen[0], other[0])

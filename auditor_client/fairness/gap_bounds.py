@@ -28,11 +28,9 @@ _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
 
 
-def one_sided(delta: float) -> float:
-    """Return the delta of an interval whose limits, each taken alone, miss with probability at most
-    `delta`.
-    """
-    # Levels are probabilities, so from one half on the doubled level is one.
+def one_sided_delta(delta: float) -> float:
+    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+    # Levels are probabilities, so there is nothing to double from one half on.
     return 2 * delta if delta < 0.5 else delta
 
 
@@ -41,11 +39,11 @@ def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0)
     `floor`.
     """
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
-    return highest(found, floor)
+    return highest_limit(found, floor)
 
 
-def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """Return a limit, at most one, of all differences that these tests cover.
+def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
+    """A limit that no difference exceeds of which any of these tests speaks; at most one.
 
     The largest difference exceeds it with at most the level of its own test.
     """
@@ -69,13 +67,14 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Tell whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
+        reject_beyond(tests_above(more, less, delta), alpha)
+        for more, less in permutations(groups, 2)
     )
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Tell whether `lower_limit` is more than alpha, without searching for it."""
-    return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
+    """Whether `lower_limit` is more than alpha, without searching for it."""
+    return any(_exceeds(tests, alpha) for tests in _all_below(groups, delta))
 
 
 def _all_below(groups: Sequence[GroupCounts], delta: float) -> list[Tests]:
@@ -94,8 +93,8 @@ def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
     return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
-def within(tests: Tests, alpha: float) -> bool:
-    """Tell whether these tests reject every difference of alpha or more."""
+def reject_beyond(tests: Tests, alpha: float) -> bool:
+    """Whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
         return alpha >= 1
@@ -118,15 +117,15 @@ def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
     """Return the lower limit from one bin, or `most` if the limit reaches it."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     if most < 1 and least_favourable(cell, -most, level).rejected:
         return most
     return -contrast_upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
 
 
-def _beyond(tests: Tests, alpha: float) -> bool:
+def _exceeds(tests: Tests, alpha: float) -> bool:
     limit = min(alpha + tests.missing, 1.0)
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     return bool(tests.by_ratio) and all(
         any(
             _positive(cell, tests) and least_favourable(cell, -limit, level).rejected
@@ -141,11 +140,11 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
     # Skip the search if the normal approximation already finds no gap.
     if cell.approximate(tests.level / 2) >= 0:
         return False
-    return least_favourable(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
+    return least_favourable(cell, 0.0, split_level(tests.level * _WRONG, tests.bins)).rejected
 
 
-def shared(level: float, bins: int) -> Level:
-    """Return a level for every bin, given its share: over all bins the levels add up to `level`."""
+def split_level(level: float, bins: int) -> Level:
+    """A level for every bin, given the share there: over all bins they add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

@@ -42,8 +42,9 @@ class Result(Generic[R]):
     contents: tuple[Content, ...] = ()
     mandate: Mandate | None = None
     url: str | None = None
-    # Fetch the proof that the release is in the ledger; its checkpoint is signed within a few
-    # seconds.
+    # What is known on this machine of people who were recruited together.
+    clusters: Mapping[str, float] | None = None
+    # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
     prove: Callable[[], InclusionProof | None] | None = field(
         default=None, repr=False, compare=False
     )
@@ -140,6 +141,7 @@ class Result(Generic[R]):
             saved.names,
             contents=saved.contents,
             url=saved.url,
+            clusters=saved.clusters,
             prove=lambda: saved.proof,
         )
 
@@ -149,7 +151,10 @@ class Result(Generic[R]):
         """
         kept = dict(self.names) if names else {}
         proof = self.prove() if self.prove else None
-        saved = SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url, proof)
+        clusters = dict(self.clusters) if self.clusters else None
+        saved = SavedReceipt(
+            self.receipt, dict(self.keys), kept, self.contents, self.url, proof, clusters
+        )
         saved.save(path)
         return Path(path)
 

@@ -19,14 +19,16 @@ IDENTIFIER = re.compile(r"[a-z]+_[0-9a-f]{30}")
 class Record:
     """Names by label and, for an upload, the salt and the commitment that sealing must return.
 
-    To open the commitment, one needs the members, the salt, and the rows per part of each label.
-    Records made before version 2 of the commitment have no rows.
+    Who opens the commitment needs the members, the salt, and how they were cut: the rows of a part,
+    by label. Records of before version 2 of the commitment have no rows. `clusters` is what an
+    analysis needs of people who were recruited together.
     """
 
     names: dict[str, str]
     salt: bytes = field(default=b"", repr=False)
     commitment: str | None = None
     rows: dict[str, int] | None = None
+    clusters: dict[str, float] | None = None
 
 
 def save_record(audience_id: str, record: Record) -> None:
@@ -35,6 +37,7 @@ def save_record(audience_id: str, record: Record) -> None:
         "salt": b64encode(record.salt).decode(),
         "commitment": record.commitment,
         "rows": record.rows,
+        "clusters": record.clusters,
     }
     write_private(_path(audience_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
@@ -49,6 +52,7 @@ def load_record(audience_id: str) -> Record | None:
             b64decode(content["salt"]),
             content["commitment"],
             content.get("rows"),
+            content.get("clusters"),
         )
     except FileNotFoundError:
         return None

@@ -1,8 +1,8 @@
 """Receipts of releases: checked, and saved with everything needed to check them again.
 
-A saved receipt is one JSON file. It holds the signed statement, the platform's public keys at the
-time, and the proof that the release is in the ledger. It also holds the names of the groups, which
-only the auditor knows.
+A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
+time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
+groups and what is known of clusters of people.
 """
 
 import json
@@ -94,6 +94,7 @@ class SavedReceipt:
     contents: tuple[Content, ...] = ()
     url: str | None = None
     proof: InclusionProof | None = None
+    clusters: dict[str, float] | None = None
 
     def release(self) -> AnyRelease:
         """Return the release, verified again, and the contents with it."""
@@ -117,6 +118,7 @@ class SavedReceipt:
             "names": self.names,
             "contents": [content.model_dump(mode="json") for content in self.contents],
             "proof": self.proof and self.proof.model_dump(mode="json"),
+            **({"clusters": self.clusters} if self.clusters else {}),
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")

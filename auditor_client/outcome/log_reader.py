@@ -91,9 +91,8 @@ def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
     return SharedQueries(int(found.sum()), len(found), int(found.max(initial=0)))
 
 
-def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
-    """Return moments from exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in
-    this order.
+def sums_from_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
+    """From exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in this order.
 
     A cell may also be a mapping with n, y, s, ss, sy and yy. Outcomes lie in [0, 1].
     """

@@ -37,6 +37,37 @@ class Gap(ResultsPart):
     at_most: float
 
 
+class ThresholdFound(ResultsPart):
+    """The largest gap of shares above one edge; null `scores_from`: that of scores in no bin."""
+
+    more: str
+    less: str
+    scores_from: float | None
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+
+
+class ImpactFound(ResultsPart):
+    """The worst impact ratio, above edges that `least_share` of a group may reach.
+
+    `scores_from` is null where there is no such edge.
+    """
+
+    worse: str
+    better: str
+    scores_from: float | None
+    least_share: float
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+    four_fifths: Literal["passes", "fails", "inconclusive"]
+
+
 class DriverFound(ResultsPart):
     """Share of the first group minus that of the second, among people with these scores."""
 
@@ -89,7 +120,8 @@ class ContentFound(ResultsPart):
 
 
 class AuditFound(ResultsPart):
-    """One audit. Only score histograms have `gap`, `pairs`, `drivers` and `assumptions`.
+    """One audit. `gap`, `threshold`, `impact`, `pairs`, `drivers` and `assumptions` are of score
+    histograms.
 
     `sentence` is the answer, with the verdict first if the kind has one. `entry` is the number of
     its release in the ledger, from its receipt's proof; `checked` states whether this machine
@@ -114,6 +146,8 @@ class AuditFound(ResultsPart):
     sentence: str = ""
     words: str = ""
     gap: Gap | None = None
+    threshold: ThresholdFound | None = None
+    impact: ImpactFound | None = None
     people: tuple[GroupPeople, ...] = ()
     pairs: tuple[Gap, ...] = ()
     drivers: tuple[DriverFound, ...] = ()

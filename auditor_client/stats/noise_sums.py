@@ -59,8 +59,8 @@ class Summed(Noise):
         return np.where(inside, masses[np.where(inside, k, 0) + half], 0.0)
 
 
-def summed(noise: AnyNoise, count: int) -> Noise:
-    """Return the distribution of the sum of `count` independent draws."""
+def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
+    """The law of the sum of `count` independent draws."""
     one = distribution(noise)
     if count < 1 or isinstance(one, NoNoise):
         return NoNoise()

@@ -44,7 +44,7 @@ def people_of(audience: AnyUploaded, folder: Path) -> tuple[pa.Table, list[str]]
     if isinstance(audience, TableAudience):
         texts = [audience.id, *audience.by]
         return _table(folder, audience.file, texts, audience.where), audience.by
-    columns = [audience.id, *([audience.where] if audience.where else [])]
+    columns = [audience.id, *filter(None, (audience.where, audience.cluster))]
     tables = []
     for name, file in audience.groups.items():
         table = _table(folder, file, [audience.id], audience.where)

@@ -16,7 +16,7 @@ from joserfc.jwk import OKPKey
 from pydantic import BaseModel, ConfigDict
 
 from auditor_client.errors import AuthenticationError, ProblemError
-from auditor_client.transport.http_client import Transport, parsed
+from auditor_client.transport.http_client import Transport, parse_answer
 from openapi.problems import problem
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -93,7 +93,7 @@ class Tokens(httpx2.Auth):
             return self._public.once("POST", endpoint, data=self._form(endpoint))
 
         try:
-            return parsed(Token, self._public.attempt(ask, retry_idempotently=True))
+            return parse_answer(Token, self._public.attempt(ask, retry_idempotently=True))
         except ProblemError as error:
             # RFC 6749 errors are not RFC 9457 problems: they have these two members, with status
             # 400 or 401.

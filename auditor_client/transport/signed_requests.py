@@ -59,8 +59,8 @@ class Statements:
         return {"idempotency-key": key, "statement-signature": signature}
 
     def _is_good(self, signature: str) -> bool:
-        """Return whether the service still accepts it: made recently, by the current key."""
-        head = statements.head_of(signature)
+        """Return whether the service still takes it: made lately, by the key in use."""
+        head = statements.parse_header(signature)
         age = time.time() - head.iat
         return head.kid == self._key.thumbprint() and 0 <= age < statements.FRESH / 2
 
@@ -74,7 +74,7 @@ class Statements:
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
         with self._lock:
             signature = statements.sign(signed, self._key, after=self._signed_last)
-            self._signed_last = statements.link(signature, signed)
+            self._signed_last = statements.digest_statement(signature, signed)
         return signature
 
     def origin(self) -> str:

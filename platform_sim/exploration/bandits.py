@@ -22,8 +22,8 @@ PROBLEMS: dict[int, Floats] = {
 }
 
 
-def alike(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
-    """Return rewards of 0 or 1 of targets whose arms have the same means."""
+def equal_arms(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
+    """Rewards of 0 or 1 of targets whose arms have the same means."""
 
     def rewards(_: Ints, arms: Ints) -> Floats:
         return np.asarray(rng.random(len(arms)) < means[arms], np.float64)
@@ -31,10 +31,8 @@ def alike(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Flo
     return rewards
 
 
-def by_person(utilities: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
-    """Return rewards of 0 or 1 of each person from each person's policy, `utilities[person,
-    policy]`.
-    """
+def arms_of_people(utilities: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
+    """Rewards of 0 or 1 of each person from each person's policy, `utilities[person, policy]`."""
 
     def rewards(people: Ints, policies: Ints) -> Floats:
         return np.asarray(rng.random(len(people)) < utilities[people, policies], np.float64)

@@ -47,14 +47,16 @@ class Prejudice:
         return np.array([by.get(value, 0.0) for value in ATTRIBUTES[self.attribute]])
 
 
-def expected(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-    """Return E[Y], which nobody on the platform knows."""
+def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    """E[Y], which nobody on the platform knows."""
     first, second = chances
     return np.asarray(first * (CREDIT * (1 - second) + second))
 
 
-def realised(chances: tuple[NDArray[np.float64], ...], seed: int, name: str) -> NDArray[np.float64]:
-    """Return Y: 0, `CREDIT` or 1."""
+def realise_outcomes(
+    chances: tuple[NDArray[np.float64], ...], seed: int, name: str
+) -> NDArray[np.float64]:
+    """Y: 0, `CREDIT` or 1."""
     rng = stream(seed, f"{name}/outcomes")
     first, second = (rng.random(len(chance)) < chance for chance in chances)
     return np.asarray(first * np.where(second, 1.0, CREDIT))

@@ -53,8 +53,8 @@ class SignedCheckpoint:
         return cls(note, checkpoint, source)
 
 
-class Heads:
-    """All known checkpoints, in the order in which the tree reaches them."""
+class CheckpointTrust:
+    """All heads that are known, in the order in which the tree grows to them."""
 
     def __init__(
         self, trust: Trust, export: Iterable[str], seen: Iterable[str], witnessed: Iterable[str]
@@ -88,8 +88,8 @@ class Heads:
         """
         return (size, root) in self._known
 
-    def announce(self, entry: ExportedEntry) -> None:
-        """Record a new key of the ledger, if the entry announces one."""
+    def note_new_key(self, entry: ExportedEntry) -> None:
+        """A new key of the ledger, if that is what the entry is about."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
             return
@@ -99,10 +99,8 @@ class Heads:
         name = next(iter(self._trusted)).name
         self._announced.append(VerifierKey.of(name, key))
 
-    def reach(self, size: int, root: bytes) -> None:
-        """Check the checkpoints of this size against the tree, and trust the entries that they
-        cover.
-        """
+    def check_root(self, size: int, root: bytes) -> None:
+        """Check the heads of this size against the tree, and trust what they cover."""
         for head in self._waiting[size]:
             if head.checkpoint.root != root:
                 raise InvalidLedgerError(
@@ -125,10 +123,8 @@ class Heads:
             _check_continued(head, newest, paths)
         return newest
 
-    def pass_by(self, size: int) -> None:
-        """Trust the entries under the checkpoints up to this size, whose consistency was
-        checked.
-        """
+    def trust_up_to(self, size: int) -> None:
+        """Trust what the heads of up to this size cover; that they are continued was checked."""
         for passed in sorted(each for each in self._waiting if each <= size):
             self._trust(passed)
 

@@ -95,8 +95,8 @@ class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-def head_of(signature: str) -> StatementHeader:
-    """Return the header of `header..signature`."""
+def parse_header(signature: str) -> StatementHeader:
+    """The header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
         raise StatementError(
@@ -119,8 +119,8 @@ def signing_input(signature: str, stated: bytes) -> bytes:
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
-def link(signature: str, stated: bytes) -> str:
-    """Return the digest of a statement with its header, which the maker's next statement may name.
+def digest_statement(signature: str, stated: bytes) -> str:
+    """The digest of a statement with its header: the next one by its maker may name it.
 
     It covers exactly the stated bytes; a digest of their base64url form would be equivalent but
     slower.

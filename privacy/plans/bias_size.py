@@ -2,8 +2,14 @@
 
 from typing import Final
 
-from privacy.plans.kind_plan import KindPlan, every_request
-from privacy.plans.part import PlannedTable, PublicAudience, Request, noise_of
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    every_request,
+    noise_of,
+)
 from privacy.tables.bounded_table import Bounds, Reach
 
 # Resolution of the sums of a bias size, and the largest change by one row in L1.

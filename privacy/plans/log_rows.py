@@ -6,7 +6,7 @@ The proofs of one row's contribution are in the kinds' own modules
 
 from typing import Final
 
-from privacy.plans.part import PublicAudience, Request
+from privacy.plans.kind_plan import PublicAudience, Request
 from privacy.tables.bounded_table import Bounds, Reach
 
 ONE_CELL: Final = Reach(1, 1, 1)

@@ -135,7 +135,7 @@ class Table:
         clipped to ±2⁶² before the addition, so nothing wraps around. As |cell| < 2⁶¹, the result is
         the same as clipping the exact sum: the limit on the side of the noise.
         """
-        return clipped(self.cells + np.clip(noise, -_FAR, _FAR))
+        return clip(self.cells + np.clip(noise, -_FAR, _FAR))
 
     def __add__(self, other: "Table") -> "Table":
         if self.bounds != other.bounds:
@@ -143,6 +143,6 @@ class Table:
         return Table(self.bounds, self.cells + other.cells)
 
 
-def clipped(cells: Cells) -> Cells:
-    """Clip integers to the range that canonical JSON represents exactly."""
+def clip(cells: Cells) -> Cells:
+    """Clip integers to those that canonical JSON carries exactly."""
     return np.clip(cells, -LARGEST, LARGEST)

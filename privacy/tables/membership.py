@@ -60,8 +60,8 @@ class Membership:
                 yield group, persons[start : start + size]
 
 
-def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
-    """Return which of some people are among these sorted people."""
+def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+    """Which of some people are among these, who are sorted."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

@@ -174,31 +174,31 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 
 @cache
-def ring(size: RingSize, modulus: int) -> Ring:
-    """Return the ring, made once because SEAL's tables take time."""
+def load_ring(size: RingSize, modulus: int) -> Ring:
+    """The ring, made once: SEAL's tables take a while."""
     return Ring(size, modulus)
 
 
-def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
-    """Return numbers from a message; the last axis but one runs over the primes that bound them."""
+def parse_words(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
+    """Numbers from a message; the last axis but one is the primes that they must be below."""
     words = np.frombuffer(data, "<u8").reshape(shape)
     if np.any(words >= np.array(primes, np.uint64)[:, np.newaxis]):
         raise CiphertextError("a coefficient is not below its modulus, so this is not a ciphertext")
     return words
 
 
-def added(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
-    """Return the sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
+def add_modulo(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
+    """The sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
     total, moduli = one + other, np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(total < moduli, total, total - moduli)
 
 
-def negated(words: Words, primes: tuple[int, ...]) -> Words:
-    """Return the negative modulo each prime."""
+def negate_modulo(words: Words, primes: tuple[int, ...]) -> Words:
+    """The negative modulo each prime."""
     moduli = np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(words == 0, words, moduli - words)
 
 
-def spread(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
-    """Return small signed integers modulo each prime."""
+def to_residues(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
+    """Small signed integers modulo each prime."""
     return np.stack([residues(integers, prime) for prime in primes])

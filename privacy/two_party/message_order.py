@@ -28,8 +28,8 @@ WEIGHTS_PART = 16
 SUMS_PART = 32
 
 
-def script(terms: RunTerms) -> tuple[Exchange, ...]:
-    """Return all exchanges of a run, in order."""
+def list_messages(terms: RunTerms) -> tuple[Exchange, ...]:
+    """All exchanges of a run, in order."""
     return (
         Exchange(
             Slot(MessageKind.HELLO, 0, _hello_length(terms)), Slot(MessageKind.WELCOME, 0, NONCE)

@@ -61,16 +61,13 @@ def _ratio_above(tests: Tests) -> float:
     for band in range(_BANDS, -_BANDS - 1, -1):
         weight = _BAND**band
         if not rejects_ratio(tests, weight, weight):
-            return _within_band(tests, weight, limit)
+            return within_band(tests, weight, weight, limit)
         limit = weight
     return limit
 
 
-def _within_band(tests: Tests, weight: float, limit: float) -> float:
-    """Return the limit inside the first band that is not rejected as a whole; its weights are
-    fixed.
-    """
-    low, high = weight, limit
+def within_band(tests: Tests, low: float, weight: float, high: float) -> float:
+    """Return the limit inside of the first band that is not rejected whole; weights are fixed."""
     if math.isinf(high):
         return high
     for _ in range(_HALVINGS):

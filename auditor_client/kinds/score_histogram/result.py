@@ -13,6 +13,7 @@ from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
 from auditor_client.stats.nonnegative_projection import project_to_total
+from openapi.kinds import score_histogram as contract
 from openapi.resources import (
     AuditKind,
     Content,
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
     from auditor_client.fairness.worst_impact import ImpactRatio
 
 OUTSIDE = "outside"
+# The usual share from which an impact ratio counts.
+LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True, repr=False)
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. A result from a receipt file has no `audit`."""
 
-    kind: ClassVar[AuditKind] = "score-histogram"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
@@ -48,6 +51,8 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             yield "bins"
         if any(part.mechanism != asked.mechanism for part in made.price.parts):
             yield "mechanism"
+        if made.least_share != asked.least_share:
+            yield "least_share"
 
     @property
     def content(self) -> Content | None:
@@ -87,8 +92,22 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
+    @property
+    def design_effect(self) -> float:
+        """By how much clusters of people may raise a variance (default: 1, no clusters)."""
+        return float(self.clusters["design_effect"]) if self.clusters else 1.0
+
     def groups(self) -> "dict[str, GroupCounts]":
-        """Return the groups for the analysis: counts, their noise, and known sizes."""
+        """The groups as the analysis takes them: counts, their noise, what is known of sizes.
+
+        People in clusters count as fewer who are independent; `scored_groups` has them all.
+        """
+        from auditor_client.fairness.clustered_counts import clustered
+
+        return clustered(self.scored_groups(), self.design_effect)
+
+    def scored_groups(self) -> "dict[str, GroupCounts]":
+        """The groups as they were released."""
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
@@ -106,7 +125,9 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         from auditor_client.fairness.gap import gap_of
 
         try:
-            return gap_of(self.groups(), delta, criterion, outside=True)
+            return gap_of(
+                self.groups(), delta, criterion, outside=True, least_share=self.least_share
+            )
         except ValueError as error:
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
@@ -134,13 +155,33 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
         return gap_of(merge_by_attribute(self.groups(), attribute), delta, outside=True)
 
-    def worst_impact(self, delta: float = 0.05, least_share: float = 0.2) -> "ImpactRatio":
-        """Return the worst impact ratio over all edges above which a group may have
-        `least_share`.
+    @property
+    def least_share(self) -> float:
+        """The share from which an impact ratio counts, as the request fixed it."""
+        stated = self.release.least_share
+        return LEAST_SHARE if stated is None else float(stated)
+
+    def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
+        """The worst impact ratio over all edges above which a group may have the least share.
+
+        That share is the signed request's. Raise InputError if another is given: one chosen after
+        the audit would have no error probability.
         """
         from auditor_client.fairness.worst_impact import worst_impact
 
-        return worst_impact(self.groups(), delta, least_share, outside=True)
+        if least_share is not None and least_share != self.least_share:
+            raise InputError(
+                f"The request fixed a least share of {self.least_share:g}, not {least_share:g}.",
+                case="another-least-share",
+            )
+        if len(self.release.groups) < 2:
+            raise InputError("One group has no impact ratio.", case="no-gap")
+        return worst_impact(self.groups(), delta, self.least_share, outside=True)
+
+    def edge_score(self, edge: int) -> float | None:
+        """Return the score from which people are above an edge; None below the outside count."""
+        limits = self.limits()
+        return limits[edge][0] if edge < len(limits) else None
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
         """Check the paper's assumptions after the audit, as far as possible."""
