@@ -39,7 +39,7 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
-    """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
+    """Make the platform of the settings: `simulated`, `http`, `onnx`, or a `module:factory`."""
     known: dict[str, Callable[..., Platform]]
     known = {
         "simulated": make_simulated_platform,
@@ -66,7 +66,7 @@ def make_simulated_platform(
     seed: int = 1,
     step_seconds: float = 0.0005,
 ) -> Platform:
-    """A simulated platform: fair, or with a bias against one gender injected into its scores.
+    """Make a simulated platform: fair, or with a bias against one gender in its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
     A biased one also serves a random half of its people badly: they envy others.
@@ -137,15 +137,20 @@ def _log(
     )
 
 
-def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
-    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+def demo_participants(
+    platform: Platform, volunteers: int = 1_200
+) -> tuple[pa.Table, dict[str, float]]:
+    """Volunteers of the demo's study, and what is true: the gap of 20 bins and of their edges."""
     from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+    from platform_sim.truth import true_shares
 
     world = cast("SimulatedPlatform", platform.people)
     edges = np.linspace(0, 1, 21)
     qualified = world.world.qualified("software")
-    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
-    return recruit(world.world, volunteers, seed=2026), gap
+    asked = (world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    above = np.diff(np.cumsum(true_shares(*asked), axis=1), axis=0)
+    truth = {"truth": true_gap(*asked), "truth_of_thresholds": float(np.abs(above).max())}
+    return recruit(world.world, volunteers, seed=2026), truth
 
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
@@ -177,7 +182,7 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
 
 
 def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
-    """A simulated platform as files: the options that an `onnx` platform is loaded by."""
+    """Write a simulated platform as files; return the options by which `onnx` loads it."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export
 

@@ -6,8 +6,9 @@ as files (`Through`). What the study finds is the same.
 The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
 researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
 
-With the hosts kept running, there is a third platform, for the notebooks of docs/examples. It has
-no built-in bias, but it learned from people whose homes, tastes and work differ by group.
+The third platform has no built-in bias, but it learned from people whose homes, tastes and work
+differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it
+too.
 """
 
 import base64
@@ -44,6 +45,9 @@ from api.platforms.interfaces import Platform
 
 # The platform that the demo audits by every kind.
 EVERY_KIND = "biased"
+# Volunteers of a study. An ordinary bias is smaller than a planted one and takes more of them: a
+# fifth of the learned platform's people.
+_VOLUNTEERS, _PART_OF_LEARNED = 1_200, 5
 
 
 class Through(StrEnum):
@@ -61,7 +65,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
-    names = ("fair", "biased", "learned") if keep else ("fair", "biased")
+    names = ("fair", "biased", "learned")
     print(f"Starting simulated platforms ({', '.join(names)}): about half a minute", flush=True)
     with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
@@ -77,7 +81,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """The services, started together, stopped when the block ends."""
+    """Start the services together, and stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -98,7 +102,9 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
+    """Make settings, database, a regulator and an operator with their keys, and lists of
+    volunteers.
+    """
     folder.mkdir(mode=0o700)
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
@@ -119,7 +125,7 @@ def _prepare(
         "url": url,
         "config": str(config),
         **staff,
-        **_recruit(folder, platform, name),
+        **_recruit(folder, platform, name, people),
     }
 
 
@@ -130,7 +136,7 @@ def _reached(
     through: Through,
     started: ExitStack,
 ) -> tuple[str, Mapping[str, Any]]:
-    """The settings `platform` and `platform_options` of the service."""
+    """Return the settings `platform` and `platform_options` of the service."""
     match through:
         case Through.PROCESS:
             return "simulated", options
@@ -146,7 +152,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """The first regulator and operator: their ids, and where their keys are."""
+    """Register the first regulator and operator; return their ids, and the files of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
@@ -156,15 +162,16 @@ def _staff(store: Store, folder: Path) -> dict[str, str]:
     return found
 
 
-def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
-    """Write what researchers hold: the demo's participants, or the volunteers of the notebooks."""
-    if name == "learned":
-        for study, volunteers in demo_volunteers(platform).items():
-            pyarrow.csv.write_csv(volunteers, folder / f"{study}.csv")
-        return {}
-    participants, truth = demo_participants(platform)
+def _recruit(folder: Path, platform: Platform, name: str, people: int) -> dict[str, Any]:
+    """Write what researchers hold: the demo's participants, and the volunteers of the notebooks."""
+    learned = name == "learned"
+    if learned:
+        for study, others in demo_volunteers(platform).items():
+            pyarrow.csv.write_csv(others, folder / f"{study}.csv")
+    volunteers = people // _PART_OF_LEARNED if learned else _VOLUNTEERS
+    participants, truth = demo_participants(platform, volunteers)
     pyarrow.csv.write_csv(participants, folder / "participants.csv")
-    found = {"participants": str(folder / "participants.csv"), "truth": truth}
+    found = {"participants": str(folder / "participants.csv"), **truth}
     # One platform is audited by every kind.
     return found | (demo_truths(platform) if name == EVERY_KIND else {})
 

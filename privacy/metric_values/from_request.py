@@ -1,6 +1,7 @@
-"""The metric of a request, from the numbers that it declares: the same on both sides.
+"""Metric of a request, from the numbers that it declares, identical on both sides.
 
-Each has a `layout`, and `events`: how many events may depend on one of them, it included.
+Each has a `layout`, and `events`: the number of events that may depend on one event, including
+itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +15,12 @@ from privacy.metric_values.scores import Kernels, ScoreBins
 OfLists = Ndcg | RankGaps | Kernels
 Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
+# The metric that reads scores and no log.
+HISTOGRAM = "score-histogram"
 
 
 def make_metric(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+    """Return the metric of this name with these numbers; raise `BoundsError` if it cannot exist."""
     return _MAKERS[asked["name"]](asked)
 
 
@@ -63,7 +66,7 @@ def _kernels(asked: Asked) -> Kernels:
 
 
 _MAKERS: dict[str, Callable[[Asked], Metric]] = {
-    "score-histogram": _histogram,
+    HISTOGRAM: _histogram,
     "false-positives": _false_positives,
     "outcomes": _outcomes,
     "auc": _auc,

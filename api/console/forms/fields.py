@@ -108,7 +108,7 @@ def _usual(each: RequestParameter, options: Options) -> tuple[str, ...]:
     """Return what a form begins with."""
     if each.role == "words":
         return tuple(options) if each.default is None else ()
-    if each.role == "bins":
+    if each.role == "bins" and each.default is not None:
         return (str(min(MOST_BINS, each.default)),)
     if each.name == "epsilon" and each.default is None:
         return ("1",)

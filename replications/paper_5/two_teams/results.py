@@ -1,4 +1,4 @@
-"""Two shares together, and the same sums in the clear."""
+"""Sums from two shares, and the same sums unencrypted."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -12,7 +12,7 @@ from replications.paper_5.two_teams.terms import LibraryTerms
 
 
 def together(terms: LibraryTerms, own: Words, others: Words) -> NDArray[np.object_]:
-    """The sums that two shares make: tuples × cells × columns, exact integers."""
+    """Return the sums from two shares: tuples × cells × columns, exact integers."""
     moduli = [ring.modulus for ring in terms.rings]
     sums = np.array([(one + other) % m for one, other, m in zip(own, others, moduli, strict=True)])
     found = [
@@ -40,6 +40,6 @@ def plaintext_sums(
 
 
 def _product(of_rows: NDArray[np.object_], groups: tuple[int, ...]) -> NDArray[np.object_]:
-    """The weight of each row for a tuple of groups: the product of its members' weights."""
+    """Return the weight of each row for a tuple of groups: the product of its members' weights."""
     factors = (of_rows[:, place, group] for place, group in enumerate(groups))
     return reduce(np.multiply, factors)

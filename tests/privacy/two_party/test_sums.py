@@ -263,4 +263,5 @@ def test_sizes_that_are_not_128_bit_secure_are_refused() -> None:
 
 
 def _one_and_zeros(count: int) -> NDArray[np.int64]:
-    return np.eye(1, count, dtype=np.int64)[0]
+    found: NDArray[np.int64] = np.eye(1, count, dtype=np.int64)[0]
+    return found
