@@ -1,4 +1,4 @@
-"""Sources of audiences: by whom the people were brought together."""
+"""Sources of audiences: how the people were selected."""
 
 from typing import cast
 
@@ -7,5 +7,5 @@ from openapi.resources.audiences import SupportedSource
 
 
 def source_of(audience: AudienceRow) -> SupportedSource:
-    """Return the source by which kinds of audit say what they support."""
+    """Return the source, in the terms in which kinds of audit state their support."""
     return "confirmed" if audience.participation_code else cast("SupportedSource", audience.source)
