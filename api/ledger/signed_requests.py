@@ -1,4 +1,4 @@
-"""Requests that their maker signs: the dependency that reads the two headers."""
+"""Signed requests: the dependency that reads the key and the signature from the two headers."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Statements as they come in: signed by the caller, for this platform, about exactly this body."""
+"""Statements in requests: signed by the caller, for this platform, about exactly this body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from privacy.ledger.statements import Statement, StatementHeader
 
 @dataclass(frozen=True)
 class SignedRequest:
-    """The idempotency key and the signature that came with a request, for the ledger `origin`."""
+    """Idempotency key and signature of a request, for the ledger `origin`."""
 
     key: str
     signature: str
@@ -33,7 +33,9 @@ class SignedRequest:
         return self._read(load_key(session, caller), caller, action, draft)
 
     def stated(self, caller: Caller, action: str, draft: BaseModel) -> Statement:
-        """Return it verified by the key that let the caller in, before any transaction."""
+        """Return the statement, verified before any transaction with the key of the
+        authentication.
+        """
         return self._read(caller.jwk, caller, action, draft)
 
     def _read(
@@ -43,7 +45,7 @@ class SignedRequest:
 
 
 def load_key(session: Session, caller: Caller) -> Mapping[str, Any] | None:
-    """The key of the caller that is registered, as this transaction sees it."""
+    """Return the caller's registered key, as this transaction sees it."""
     row = find(session, ResearcherRow, id=caller.researcher_id)
     return row.jwk if row else None
 
@@ -57,9 +59,9 @@ def read(
     signature: str,
     origin: str,
 ) -> Statement:
-    """The statement that the caller makes with this request, if this key signed it."""
+    """Return the statement that the caller makes with this request, if this key signed it."""
     if jwk is None:
-        raise UnsignedError("no key of yours is registered: ask your regulator to register one")
+        raise UnsignedError("You have no registered key. Ask your regulator to register one.")
     body = draft.model_dump(mode="json")
     stated = statements.condense_request(body) if action == "charge" else stated_body(body)
     maker = import_public_jwk(dict(jwk))
@@ -75,21 +77,22 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
         made = statements.head_of(statement.signature)
         _check_named(made, maker)
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
-    except (StatementError, ValueError) as error:  # what has no canonical form is not signed
+    # a body without a canonical form cannot be signed
+    except (StatementError, ValueError) as error:
         raise UnsignedError(
-            f"{error}. Sign the request as docs/reference/ledger.md says; nothing was done."
+            f"{str(error).rstrip('.')}. Nothing was done. Sign the request as docs/reference/ledger.md says."
         ) from error
     return statement
 
 
 def _check_named(made: StatementHeader, maker: Key) -> None:
-    """By its name the key is recognised when the entry is written (`api.ledger.entries`)."""
+    """Check the key's name, by which it is recognised when the entry is written."""
     if made.kid != maker.thumbprint():
-        raise StatementError("the signature names another key than the one that made it")
+        raise StatementError("The signature names another key than the one that made it")
 
 
 def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return statements.state_request(body)
     except StatementError as error:
-        raise UnsignedError(f"{error}; nothing was done") from error
+        raise UnsignedError(f"{str(error).rstrip('.')}. Nothing was done.") from error
