@@ -80,7 +80,8 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
     # a body without a canonical form cannot be signed
     except (StatementError, ValueError) as error:
         raise UnsignedError(
-            f"{str(error).rstrip('.')}. Nothing was done. Sign the request as docs/reference/ledger.md says."
+            f"{str(error).rstrip('.')}. Nothing was done."
+            " Sign the request as docs/reference/ledger.md says."
         ) from error
     return statement
 
