@@ -1,4 +1,4 @@
-"""The limits of mandates, their spent part and the rest."""
+"""Page of the caller's mandates: limits, spent and remaining amounts."""
 
 from fastapi.responses import Response
 from sqlmodel import Session, col
@@ -19,7 +19,7 @@ router = pages()
 
 @router.get("/budget")
 def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
-    """The burn-down of every mandate, by the SDK's own chart of one's own entries."""
+    """Show the burn-down of every mandate, by the SDK's own chart of the caller's entries."""
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
 
@@ -34,6 +34,6 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def list_spending(session: Session, caller: Caller) -> list[Entry]:
-    """The charges and refunds that the caller may see, as the ledger's API shows them."""
+    """Return the charges and refunds that the caller may see, as the ledger's API shows them."""
     query = visible(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
     return [to_wire(row) for row in session.exec(query)]
