@@ -69,7 +69,7 @@ class OwnTokens:
         if caller is None:
             raise UnauthenticatedError("The researcher of this token is no longer registered.")
         if caller.role != claims["scope"]:
-            raise UnauthenticatedError("The researcher's role has changed. Request a new token.")
+            raise UnauthenticatedError("The researcher's role changed. Request a new token.")
         until = datetime.fromtimestamp(claims["exp"], UTC)
         return replace(caller, credential=Credential(until, token=claims["jti"]))
 

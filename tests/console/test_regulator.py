@@ -424,10 +424,10 @@ def test_9_an_entry_that_was_altered_is_refused(office: Watched, service: Deploy
 
     cases: list[tuple[str, Callable[[Route], None], str]] = [
         ("**/proof.json", in_proof(path_bit), "does not lead to the root"),
-        ("**/proof.json", in_proof(both), "not the entry that is proved"),
+        ("**/proof.json", in_proof(both), "not the proved entry"),
         ("**/proof.json", in_proof(another), "the proof is of another entry"),
-        (f"**{path}", in_page, "not the entry that is proved"),
-        (f"**{path}", in_facts, "something else of kind"),
+        (f"**{path}", in_page, "not the proved entry"),
+        (f"**{path}", in_facts, "differ in kind"),
         (f"**{path}", in_hash, "not that of the entry"),
     ]
     for pattern, tamper, told in cases:
