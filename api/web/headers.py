@@ -1,4 +1,4 @@
-"""Headers of a request, before the application has seen it."""
+"""Headers of a request, before the application has parsed it."""
 
 from starlette.types import Scope
 

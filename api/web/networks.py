@@ -1,10 +1,10 @@
-"""Networks that callers without a token are counted by."""
+"""Networks by which callers without a token are counted."""
 
 import ipaddress
 
 
 def network_of(host: str) -> str:
-    """Return an IPv4 address as it is, and the /64 of an IPv6 address, which one host may own."""
+    """Return an IPv4 address unchanged, and the /64 of an IPv6 address, which one host may own."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
