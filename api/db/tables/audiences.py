@@ -61,9 +61,9 @@ class GroupRow(SQLModel, table=True):
 
     audience_id: str = Field(primary_key=True, foreign_key="audiences.id")
     label: str = Field(primary_key=True)
-    # Number of people to be scored if it is public, otherwise None.
-    members: int = 0
     # Number of identifiers uploaded, or of people drawn: known to the auditor.
+    members: int = 0
+    # Number of people to be scored if it is public, otherwise None.
     known_size: int | None = None
     # Sorted person numbers, little-endian int64; None until sealed and after erasure.
     people: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
