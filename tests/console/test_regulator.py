@@ -157,7 +157,7 @@ def test_2_approve_less_than_was_asked_for_by_ones_own_signature(
     page.get_by_role("button", name="Read and sign").first.click()
     office.settled()
     sign(page, key_file, "Sign: approve")
-    expect(page.get_by_text("this grants more than was asked for")).to_be_visible()
+    expect(page.get_by_text("The grant exceeds the application in")).to_be_visible()
 
     page = office.open(f"/regulator/applications/{lab.id}")
     page.get_by_text("Approve with a mandate").click()
@@ -556,7 +556,7 @@ def test_13_others_see_none_of_it_and_what_was_done_verifies(
         for path in (*PAGES, "/regulator/ledger/0", "/regulator/ledger/0/proof.json"):
             assert watched.page.request.get(f"{service.url}/console{path}").status == 403
         page = watched.open(PAGES[0])
-        expect(page.get_by_role("heading", name="This is not for you")).to_be_visible()
+        expect(page.get_by_role("heading", name="You may not see this")).to_be_visible()
     service.service.checkpointer().once()
     export = service.regulator.ledger.export(tmp_path / "ledger.jsonl")
     assert verify_file(export, trust_of(service)).size > 20
