@@ -18,8 +18,8 @@ from openapi.resources import Price
 class SpentBalances:
     """Balances at the moment of reading, without the debit of the audit that reads them.
 
-    Debits in samples and in hidden audiences are left out. Who is in these depends on who else is
-    there, so one more person would change the balances of the people whom they displace.
+    Debits in samples and in hidden audiences are left out. Their membership depends on other
+    people, so one more person would change the balances of the people whom they displace.
     """
 
     store: Store

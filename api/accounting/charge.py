@@ -1,8 +1,8 @@
 """Charge of audits: one transaction debits all limits, or none of them (R3).
 
-The limits are the mandate (per auditor, with a limit of its own on people's losses), the platform's
-account (per window), and every person's lifetime balance (over all auditors). The charge's row
-holds a keyed digest of the people who are debited: nobody else is read or refunded on it (R4).
+The limits are those of the mandate (per auditor), the platform's account (per window), and every
+person's lifetime balance (over all auditors). The mandate also limits people's losses. The charge's
+row holds a keyed digest of the people who are debited: nobody else is read or refunded on it (R4).
 Nobody of a hidden audience is known at the charge: a run records them (`record_people`) before it
 reads. The newest row of the ledger is locked first. So charges happen one after the other, and the
 ledger's time never runs backwards, whatever the clocks do.

@@ -1,11 +1,10 @@
 """Client connections: few enough for the limit of open files, and with a deadline for each wait.
 
-uvicorn closes an idle connection between two requests. It does not limit three other times: until
-the headers have arrived, until the rest of an unread body has arrived, and until a client has read
-its answer. `LimitedProtocol` adds these limits. If there are too many connections, it drops the one
-that has kept the server waiting for the longest. It does the same if too many answers wait for
-their readers. A request that is shed is answered here, before it is parsed
-(`api.app.early_shedding`).
+uvicorn closes an idle connection between two requests. It does not limit three other times: the
+arrival of the headers, the arrival of the rest of an unread body, and the reading of an answer.
+`LimitedProtocol` adds these limits. If there are too many connections, it drops the one that has
+kept the server waiting for the longest. It does the same if too many answers wait for their
+readers. A request that is shed is answered here, before it is parsed (`api.app.early_shedding`).
 """
 
 import asyncio

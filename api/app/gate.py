@@ -5,8 +5,8 @@ and a body without one has a small limit. The researcher of a verified credentia
 a body is read, the credential is verified again if its last verification was ten seconds ago. The
 route verifies it once more. A credential that a route has refused is removed from the cache.
 
-A body that is read here holds no slot of its class and no thread while it arrives, but a place
-among the bodies of unknown callers or of researchers. The parts of uploads and the messages of
+A body that is read here holds no slot of its class and no thread while it arrives. It holds a place
+among the bodies of unknown callers, or of researchers. The parts of uploads and the messages of
 two-party runs are streamed to their readers, and hold a slot of their class meanwhile.
 
 A request returns its slot and its permit when its answer begins, so that a client who does not read

@@ -123,7 +123,7 @@ class Matcher:
         return self.pace.extend(work_of(part.members), duration)
 
     def _delivered(self, part: ClaimedPart, found: Persons) -> bool:
-        """Whether it was written down, or is not wanted any more."""
+        """Record the result; return False if the database is unavailable."""
         try:
             uploads.store_matches(self.store, part, found)
         except UNAVAILABLE:

@@ -2,6 +2,8 @@
 
 The available sizes are public figures of the catalogue. A request above them is refused for that
 reason alone; below them the size is exact, and known.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023.
 """
 
 import secrets

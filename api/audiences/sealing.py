@@ -1,7 +1,7 @@
 """Sealing: a commitment to the upload, made once; the audience cannot change any more.
 
-The people whom the identifiers found are known since the upload (`api.audiences.matching`), and
-nothing of that is visible: the response is the same whether everybody matched or nobody (R2).
+The people whom the identifiers found are known since the upload (`api.audiences.matching`).
+Nothing of that is visible: the response is the same whether everybody matched or nobody (R2).
 """
 
 from collections.abc import Iterable

@@ -16,7 +16,7 @@ from api.web.shared_rates import SharedRates
 
 
 class ConsoleParts(Protocol):
-    """Deployment, as far as the console uses it."""
+    """Deployment with the parts that the console uses."""
 
     @property
     def rates(self) -> SharedRates: ...

@@ -1,9 +1,9 @@
 """Repair of balances that are lower than the charges on record.
 
-Before migration 0015 an audit of any kind could be charged on a hidden audience: it debited nobody,
+Before migration 0015 an audit of any kind could be charged on a hidden audience. It debited nobody,
 read the people whom a two-party run had found, and refunded them a debit that they never had. Their
 balances were then too low, or below zero. A repair raises every balance to the sum of the charges
-recorded for that person and lowers none: somebody who was read without a debit is debited for it.
+recorded for that person, and lowers none. Somebody who was read without a debit is debited for it.
 
 The ledger states that a repair was made, by whom and why. It does not state whether anything
 changed, which would reveal whether somebody was found (R2).

@@ -1,7 +1,7 @@
 """Structured logs: one JSON object per line, with fields from a fixed list.
 
 An exception is logged by its type and the place where it was raised, never by its message or its
-values: a message may quote an identifier or a score (R1).
+values. A message may quote an identifier or a score (R1).
 """
 
 import json

@@ -1,8 +1,8 @@
 """OpenTelemetry traces for operators: requests, audits, calls to the platform.
 
-A span has a name and attributes from a fixed list, none of them about people: no path, no body, no
-count of people, no message of an exception (R1). It still has durations, which may depend on
-people. So traces are for the operator only, like the metrics.
+A span has a name and attributes from a fixed list, none of them about people. It has no path, no
+body, no count of people, and no message of an exception (R1). It still has durations, which may
+depend on people. So traces are for the operator only, like the metrics.
 """
 
 from collections.abc import Iterator

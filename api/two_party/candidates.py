@@ -1,7 +1,7 @@
 """Candidates of a hidden audience: everybody with such an identifier, up to a public size.
 
 If there are more, a random sample of that size is drawn. Nobody outside sees that, or the number of
-people (R2): an audit that failed for one person too many would show that this person is there. The
+people (R2). If an audit failed for one person too many, it would reveal that person's presence. The
 sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
 differs between audits, so that people whom one leaves out are covered by others.
 

@@ -1,7 +1,7 @@
 """Quotas: the resources that one auditor may have in the service.
 
-Each is checked in the transaction that would add one, under a lock that all such transactions take,
-so that two requests cannot both take the last slot. They count the auditor's own actions, never the
+Each is checked in the transaction that would add one. All such transactions take the same lock, so
+that two requests cannot both take the last slot. They count the auditor's own actions, never the
 matches (R2).
 """
 

@@ -2,7 +2,7 @@
 
 Charges and releases compete for the same processes. Without a limit, a busy service charges more
 audits than it can run in time. So it sheds the quotes of auditors who already have their share of
-the backlog: an audit that was charged takes precedence over one that has not begun. A count is used
+the backlog. An audit that was charged takes precedence over one that has not begun. A count is used
 for half a second. After that, quotes are served until the next charge counts again. So only a
 service that charges all the time sheds quotes. Audits that merely take long do not count as
 overload.

@@ -67,7 +67,7 @@ def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/keys")
 def show_keys(visit: OperatorVisit) -> Response:
-    """The service's signing keys, the newest first."""
+    """Show the service's signing keys, the newest first."""
     known = key_rotation.list_keys(visit.console.parts.store)
     keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
     return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
@@ -86,7 +86,7 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
 
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Settings that affect privacy, as this process has them."""
+    """Show the settings of this process that affect privacy."""
     found = list_privacy_settings(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 

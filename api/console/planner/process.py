@@ -1,6 +1,6 @@
 """A process that calculates for the planner: one line of JSON in, one line of JSON out.
 
-It runs at low priority, ends when its input ends, and kills itself if a calculation takes longer
+It runs at low priority, and ends when its input ends. It kills itself if a calculation takes longer
 than its limit, even if the server that would end it is gone.
 """
 

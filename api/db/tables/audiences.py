@@ -3,7 +3,7 @@
 `PartRow.data` and `GroupRow.people` are private. Parts are deleted when the audience is sealed,
 people when it is erased. No column has identifiers, except in parts from versions before 0014. A
 part's digests let somebody test a guess of the whole part, until the part is deleted. A part that
-was accepted and is not matched yet has neither data nor tokens: its identifiers are in the memory
+was accepted and is not matched yet has neither data nor tokens. Its identifiers are in the memory
 of the process that matches it, and nowhere else.
 """
 

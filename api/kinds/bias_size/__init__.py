@@ -12,10 +12,10 @@ Sensitivity. One person displaces another, so the sensitivity is not counted in 
 Suppose a row r is added. Ties are broken by score and then by the person's number, so the order of
 two rows never depends on a third.
 
-Without places. If r had no opportunity, N stays: r displaces one row of the corrected N or none,
-two counts change by one, and the corrected outcome by at most one: 3. If r had one, N grows: r
-joins the N, the corrected N+1 are the corrected N and one more (r, or the next one), two counts
-change by one, and so do both outcomes at most: 4.
+Without places. If r had no opportunity, N stays. Then r displaces one row of the corrected N or
+none. Two counts change by one, and the corrected outcome by at most one: 3. If r had one, N grows
+and r joins the N. The corrected N+1 are the corrected N and one more (r, or the next one). Two
+counts change by one, and so do both outcomes at most: 4.
 
 With L places lists end after min(N, L) rows. Take a list of n rows into which r is added at rank p,
 and whose last row drops out. Two counts change by one. The ranks change by 2n ≤ 2L, which is 2

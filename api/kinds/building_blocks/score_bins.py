@@ -123,7 +123,7 @@ def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArr
 
     The lookup table splits the edges' range into cells with at most one edge each.
 
-    Rounding keeps order: an edge in a lower cell is below the score, one in a higher cell above
+    Rounding keeps order. An edge in a lower cell is below the score, one in a higher cell above
     it, and only the edge in the score's own cell must be compared.
     """
     low = edges[0]

@@ -1,8 +1,8 @@
 """Draw of lots: each has one target of an audit of envy, and the people who serve as its arms.
 
 There are as many lots as requested targets. A secret and a person's own number decide three things:
-the `arms_per_person` different lots in which they take part, which one of these is their home, and
-their position in each. In every lot the first person at home is the target; the next ones, at home
+the `arms_per_person` different lots of the person, the one of these that is their home, and their
+position in each. In every lot the first person at home is the target; the next ones, at home
 or not, are the arms. A lot without a target or with too few people does not run.
 
 Privacy: a lot depends on the people in it and on nobody else. A person who is added, removed or

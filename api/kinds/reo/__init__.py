@@ -2,10 +2,11 @@
 positive.
 
 Unit: one viewer (the person of the log), with at most `rows_per_person` = m rows in each of at most
-`groups_per_person` = k groups of the audience, over default and random traffic, all strategies and
-all days together. Creators are not a unit: the platform declares publicly the group of each.
+`groups_per_person` = k groups of the audience. These limits cover default and random traffic, all
+strategies and all days together. Creators are not a unit: the platform declares publicly the group
+of each.
 
-Sensitivity. A row has one strategy, one day and one group of creators, and is positive or not: it
+Sensitivity. A row has one strategy, one day and one group of creators, and is positive or not. It
 adds one to exactly one cell of one group of the audience, `Reach(1, 1, 1)`. Two rows are at most 2
 apart in L1 and in squared L2. `Bounds.rows` makes m rows and k groups of it: added, m·k in L1 and
 m²·k in squared L2; changed, twice both. Rows that are not drawn change nothing. Requesting all

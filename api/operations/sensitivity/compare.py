@@ -1,7 +1,7 @@
 """Largest change of each table in a family of neighbours, and its privacy loss.
 
-Norms are exact integers. The loss of a pair is the maximum that an adversary who knows both worlds
-can gain from the calibrated noise, over all tables of the release together.
+Norms are exact integers. The loss of a pair is the maximum gain of an adversary who knows both
+worlds, from the calibrated noise over all tables of the release together.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Worlds: a few people, all that a platform holds about them, and the capabilities to read it.
 
 A world is a platform's data. Two worlds are neighbours if they differ in one person. The upload is
-the auditor's and is the same in all worlds: it has two identifiers for every person number and
+the auditor's and is the same in all worlds. It has two identifiers for every person number and
 group, so that somebody who is not deduplicated counts twice.
 """
 

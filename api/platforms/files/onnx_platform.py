@@ -2,7 +2,7 @@
 
 The digest in every receipt is that of the files. A person's score does not depend on who else is
 scored, not even in its last bit. Every run of the model has the same number of rows, filled up with
-zeros for fewer people, and a person is always at the same position modulo `LANES`. Sums and
+zeros for fewer people. A person is always at the same position modulo `LANES`. Sums and
 exponentials differ in their last bits by the memory position of a row modulo `LANES`, and by
 nothing else.
 """

@@ -1,9 +1,10 @@
 """Fleets: targets that advance together, for the printed and the tight bounds alike.
 
-A fleet chooses the arm for each running target, and the number of steps for it (its `block`, the
-same for all and known beforehand), and then receives the rewards. No target depends on another, and
-no draw is made inside. The state is arrays with one row per running target (`Rows`). It may be
-recorded after any `tell` and resumed, and a person may be dropped between two steps.
+A fleet chooses the arm for each running target, and then receives the rewards. It also chooses the
+number of steps (its `block`), which is the same for all targets and known beforehand. No target
+depends on another, and no draw is made inside. The state is arrays with one row per running target
+(`Rows`). It may be recorded after any `tell` and resumed, and a person may be dropped between two
+steps.
 """
 
 import math
