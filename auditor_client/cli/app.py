@@ -1,4 +1,4 @@
-"""The command as a whole, and its one way to fail: a clear line and exit code 1."""
+"""The whole command. Every failure prints a clear line and ends with exit code 1."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def _interruptible() -> Iterator[None]:
 
 
 class Commands(TyperGroup):
-    """Commands whose expected errors are told, not traced."""
+    """Commands that print expected errors without a traceback."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         with _interruptible():
@@ -107,7 +107,7 @@ app.command("analyse")(analyse.analyse)
 app.add_typer(canary.app, name="canary")
 app.command("report")(reports.report)
 app.command("outcome")(outcome.outcome)
-app.command("reo")(reo.reo)
+app.command()(reo.reo)
 app.command("reo-plan")(reo_plan.plan)
 audits.app.command(TWO_PARTY.name)(two_party.audit)
 app.command("bisg")(demographics.bisg)
