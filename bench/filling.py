@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, insert, inspect, update
 from sqlmodel import SQLModel, col, func, select
 
-from api.db import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
+from api.db import ChargeRow, EntryRow, LedgerEndRow, MandateRow, TreeHashRow
 from bench.hosted import Hosted
 from privacy.ledger.merkle import root_of
 from privacy.ledger.tiles import TILE
@@ -42,7 +42,7 @@ def fill(host: Hosted, size: int) -> str:
         _entries(connection, len(leaves), size, content)
         _hashes(connection, leaves, size)
         _charges(connection, size // 4, charge, mandate.id)
-        connection.execute(update(HeadRow).values(size=size))
+        connection.execute(update(LedgerEndRow).values(size=size))
     return mandate.id
 
 

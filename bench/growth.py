@@ -20,7 +20,7 @@ from statistics import median
 
 import numpy as np
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import MandateRow
 from api.kernel.clock import now
 from api.mandates import budgets
@@ -117,7 +117,7 @@ def _filled(size: int) -> Iterator[tuple[Hosted, str]]:
     """Host a service with a ledger of this size; yield it and the mandate to check."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=1_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=1_000)) as host,
     ):
         host.audit(host.sealed(np.arange(400))[0])
         yield host, fill(host, size)

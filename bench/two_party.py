@@ -34,7 +34,7 @@ from privacy.two_party import (
     weights_of,
 )
 from privacy.two_party.dleq import PROOF
-from privacy.two_party.message_order import script
+from privacy.two_party.message_order import list_messages
 from replications.paper_5 import table_5
 from replications.paper_5.lot_world import SEED
 
@@ -220,7 +220,7 @@ def _seconds_of_sums(size: int) -> tuple[float, float]:
 
 def _bytes_per_value(size: int) -> float:
     terms = _terms(size, None)
-    sent = sum(e.message.length for e in script(terms) if e.message.kind.name == "WEIGHTS")
+    sent = sum(e.message.length for e in list_messages(terms) if e.message.kind.name == "WEIGHTS")
     return sent / (size * GROUPS)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.learned_model.bias import Bias
 from platform_sim.platform import SimulatedPlatform
 
@@ -142,7 +142,7 @@ class SilentRefusal(DishonestPlatform):
         super().__init__(hidden)
         group = self.world.demographics.having(attribute, value)
         everybody = np.arange(self.world.people)
-        drawn = lots(self.world.seed, "silent refusal", everybody) < share
+        drawn = draw_uniform(self.world.seed, "silent refusal", everybody) < share
         self._dropped = np.flatnonzero(group & drawn)
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:

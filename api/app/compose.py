@@ -41,7 +41,11 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     """Make the platform of the settings: `simulated`, `http`, `onnx`, or a `module:factory`."""
     known: dict[str, Callable[..., Platform]]
-    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    known = {
+        "simulated": make_simulated_platform,
+        "http": HttpPlatform.at,
+        "onnx": OnnxPlatform.load,
+    }
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
@@ -54,7 +58,7 @@ def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     return cast("Platform", make(**options))
 
 
-def simulated(
+def make_simulated_platform(
     *,
     bias: bool = False,
     correlation: float = 0.0,
@@ -172,7 +176,7 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
-def exported(platform: Platform, folder: Path) -> dict[str, Any]:
+def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
     """Write a simulated platform as files; return the options by which `onnx` loads it."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export

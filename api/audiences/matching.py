@@ -58,7 +58,7 @@ def bind(members: Members, settings: Settings) -> Binding:
     return Binding(digest, sketch.smallest)
 
 
-def work_of(members: Members) -> int:
+def count_matching_work(members: Members) -> int:
     """Return the work of matching a part, in hashed identifiers: a public number."""
     weight = _USERNAME_WORK if members.kind == "username" else 1
     return weight * len(members.identifiers)

@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from api.accounting.memberships import displaces, group_order
-from api.audiences.sources import source_of
+from api.accounting.memberships import can_displace_people, group_order
 from api.audiences.uploads import SIZES
 from api.db import AudienceRow, AuditRow, GroupRow
 from api.db.types import as_decimal
@@ -39,8 +38,8 @@ def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any])
     return AudienceFacts(
         labels=tuple(group.label for group in groups),
         groups_per_person=min(audience.groups_per_person, len(groups)),
-        fixed_slots=displaces(audience),
-        source=source_of(audience),
+        fixed_slots=can_displace_people(audience),
+        source=audience.source_for_kinds,
         known_sizes=sizes if len(sizes) == len(groups) else None,
         members=sum(group.members for group in groups),
         consented=audience.consented,
@@ -89,7 +88,7 @@ def _price_of(
     )
 
 
-def in_currency(price: Price, currency: Currency) -> Price:
+def require_currency(price: Price, currency: Currency) -> Price:
     """Return the same price for a mandate in this currency, in which it must have one."""
     both = price.epsilon if currency == "epsilon" else price.rho
     if both is None:

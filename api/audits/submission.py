@@ -20,13 +20,22 @@ from sqlmodel import Session, col, select
 from api.accounting import charge
 from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
-from api.audits.pricing import has_running_audit, in_currency
+from api.audits.pricing import has_running_audit, require_currency
 from api.audits.queue.backlog import Backlog
 from api.audits.queue.fair_queue import QueueSnapshot
 from api.audits.queue.group_commit import GroupCommit
 from api.audits.request_pricing import AuditSubject, PricedRequest
 from api.audits.states import FIRST
-from api.db import UNAVAILABLE, AudienceRow, AuditRow, HeadRow, MandateRow, Store, find_one, insert
+from api.db import (
+    UNAVAILABLE,
+    AudienceRow,
+    AuditRow,
+    LedgerEndRow,
+    MandateRow,
+    Store,
+    find_one,
+    insert,
+)
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import ApiError, IdempotencyConflictError, RefusalError
@@ -52,7 +61,7 @@ _SUBJECT_CACHE_SIZE = 1_024
 # From the one head: sealed audiences, each with all first tries that exist.
 _CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(
         AudienceRow,
         and_(
@@ -225,7 +234,7 @@ class AuditSubmission:
         )
         if before_charge := platform_kind(request.kind).before_charge:
             before_charge(request, PayingMandate(partial(load_regulator_key, session, mandate)))
-        price = in_currency(priced.shown, mandate.currency)
+        price = require_currency(priced.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),

@@ -17,7 +17,7 @@ from api.kernel.errors import NotSignedError
 from api.ledger.checkpoints import load_latest
 from api.ledger.proofs import encode_path
 from api.ledger.tree import load_tree
-from api.ledger.visibility import visible_to
+from api.ledger.visibility import is_visible_to
 from api.web.table_streaming import parquet_pieces
 from privacy.ledger import merkle
 from privacy.ledger.export_header import FORMAT
@@ -97,7 +97,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
     after = -1
     while True:
         number = col(EntryRow.number)
-        columns = select(*LINE).where(number > after, number < size, *visible_to(auditor_id))  # type: ignore[call-overload]
+        columns = select(*LINE).where(number > after, number < size, *is_visible_to(auditor_id))  # type: ignore[call-overload]
         with store.read() as session:
             rows = session.exec(columns.order_by(number).limit(AT_ONCE)).all()
             if not rows:

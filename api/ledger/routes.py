@@ -19,7 +19,7 @@ from api.kernel.errors import (
     UnauthenticatedError,
 )
 from api.ledger import cosignatures, export, key_rotation, proofs, queries
-from api.ledger.visibility import sight_of
+from api.ledger.visibility import require_export_scope
 from api.web.dependencies import OriginDep, ReadDep, StoreDep
 from api.web.parameters import EntryNumberPath, HeadSizeQuery, LimitQuery
 from api.web.problem_responses import responses
@@ -101,7 +101,7 @@ def export_ledger(
     seen: SeenQuery = None,
 ) -> StreamingResponse:
     """Stream the entries you may see with what verifies them. Auditors get their own."""
-    sight = sight_of(caller)
+    sight = require_export_scope(caller)
     pieces = export.export(store, origin, sight, written_as, seen or ())
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
@@ -109,7 +109,7 @@ def export_ledger(
 @router.get("/checkpoint", responses=responses(NotSignedError))
 def get_checkpoint(_: CallerDep, session: ReadDep) -> SignedHead:
     """Return the newest signed checkpoint, with its cosignatures."""
-    return queries.get_newest_head(session)
+    return queries.get_newest_checkpoint(session)
 
 
 @router.get("/checkpoints")
@@ -117,7 +117,7 @@ def list_checkpoints(
     _: CallerDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[SignedHead]:
     """All signed heads, newest first."""
-    return queries.list_heads(session, cursor, limit)
+    return queries.list_checkpoints(session, cursor, limit)
 
 
 @router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))

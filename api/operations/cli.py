@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
@@ -161,7 +161,7 @@ def probe(
     """
     host, port = probing.address(os.environ)
     if config is not None:
-        settings = load_settings(config)
+        settings = _read_settings(config)
         host, port = settings.metrics_host, settings.metrics_port or port
     problem = probing.probe(metrics_host or host, metrics_port or port)
     typer.echo(problem or "ready", err=problem is not None)
@@ -241,7 +241,7 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check this deployment: keys, clock, database, randomness, disk, adapter."""
-    settings = load_settings(config)
+    settings = _read_settings(config)
     store = Store(settings.database_url)
     try:
         # An empty file: no head was seen yet.
@@ -304,13 +304,29 @@ def _told(listener: AbstractContextManager[None]) -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+def _read_settings(config: Path | None, **given: Any) -> Settings:
+    """Load the settings, or end the command with one line for each fault of them."""
+    try:
+        return load_settings(config, **given)
+    except ValidationError as error:
+        faults = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+    except (OSError, ValueError) as error:  # a file that is no TOML, or no text
+        faults = [str(error)]
+    for fault in faults:
+        typer.echo(f"{config or 'settings'}: {fault}", err=True)
+    raise typer.Exit(2)
+
+
 def _ready(
     config: Path | None, metrics_host: str | None = None, metrics_port: int | None = None
 ) -> Settings:
     """Load the settings, configure logs and traces, and migrate the database."""
     options = {"metrics_host": metrics_host, "metrics_port": metrics_port}
     given = {name: value for name, value in options.items() if value is not None}
-    settings = load_settings(config, **given)
+    settings = _read_settings(config, **given)
     logging.configure(settings.log_level)
     tracing.start(settings)
     store = Store(settings.database_url)

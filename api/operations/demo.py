@@ -29,7 +29,13 @@ from urllib.request import urlopen
 import pyarrow.csv
 from joserfc.jwk import OKPKey
 
-from api.app.compose import demo_participants, demo_truths, demo_volunteers, exported, simulated
+from api.app.compose import (
+    demo_participants,
+    demo_truths,
+    demo_volunteers,
+    export_platform_files,
+    make_simulated_platform,
+)
 from api.db import Store
 from api.db.schema import migrate
 from api.kernel.settings import load_settings
@@ -103,7 +109,7 @@ def _prepare(
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
     if name == "learned":
         options["correlation"] = 1.0
-    platform = simulated(**options)
+    platform = make_simulated_platform(**options)
     reached, reached_by = _reached(folder.resolve(), platform, options, through, started)
     setup.write_settings(config, database, url, key, reached_by, reached)
     store = Store(load_settings(config).database_url)
@@ -131,7 +137,7 @@ def _reached(
         case Through.PROCESS:
             return "simulated", options
         case Through.ONNX:
-            return "onnx", exported(platform, folder)
+            return "onnx", export_platform_files(platform, folder)
         case Through.HTTP:
             url, token = f"http://127.0.0.1:{_free_port()}", folder / "adapter.token"
             setup.write_private(token, secrets.token_urlsafe(32))

@@ -31,7 +31,7 @@ from api.kernel.errors import (
 from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import NAME, terms_of
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
@@ -47,7 +47,7 @@ from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError, WrongProofError
-from privacy.two_party.messages import number_of
+from privacy.two_party.messages import read_number
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
-    if number_of(message) == 0 and not (run and run.began_with(message)):
+    if read_number(message) == 0 and not (run and run.began_with(message)):
         return _begin(parts, audit, message)
     if run is None:
         raise BeginAgainError(
@@ -208,9 +208,9 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
-        if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+        if delivery.opens_at_random(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: a verifier of the ledger must be able to repeat the draw.
-            sign_head(session, [key], parts.origin, at, lasting=True)
+            issue_checkpoint(session, [key], parts.origin, at, lasting=True)
         failpoints.hit(Failpoint.RELEASE_WRITTEN)
     failpoints.hit(Failpoint.RELEASE_COMMITTED)
 

@@ -61,7 +61,9 @@ def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -
             case="sealed-to-another",
         )
     if draft.transcript != run.transcript:
-        raise ConflictError("this is not the transcript of the run that was answered")
+        raise ConflictError(
+            "this is not the transcript of the run that was answered", case="another-transcript"
+        )
     ledger.append(session, "opening", {}, audit.auditor_id, statement, at=at)
     if not draft.findings:
         run.opened = True

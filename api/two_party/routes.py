@@ -25,12 +25,13 @@ from api.web.dependencies import ReadDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
 from api.web.waiting import hold_place
+from openapi.kinds.two_party import KIND
 from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _COMMON = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
-router = new_router(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
+router = new_router(prefix="/v1/audits", tags=[KIND.name], responses=_COMMON)
 regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
 
 

@@ -17,18 +17,18 @@ from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
-from api.ledger.statements import check, stated_body
+from api.ledger.signed_requests import check, stated_body
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.mandates.service import check_dates
 from api.vetting import individuals, newcomers
 from api.vetting.calendar import Calendar
 from api.vetting.state_machine import CHANGES, DECISION_WORKING_DAYS, PERIODS
 from openapi.resources import ApplicationDraft, Role, WithdrawalDraft
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.ledger.statements import Statement
 
 
-def statement_of(
+def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
     """Verify the applicant's statement with the key that it holds, and all others' proofs; return
@@ -86,7 +86,7 @@ def answer(
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
-    move(row, "answer", caller.role, at, calendar)
+    change_state(row, "answer", caller.role, at, calendar)
     row.version += 1
     _write_version(session, row, draft, individuals.admit(session, draft, at), statement, at)
     return row
@@ -102,15 +102,15 @@ def withdraw(
     """Withdraw the application, for the applicant."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
-    move(row, "withdraw", caller.role, at, calendar)
+    change_state(row, "withdraw", caller.role, at, calendar)
     row.version += 1
     people = [session.get_one(ResearcherRow, row.principal_id)]
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     record(session, row, "application", facts, statement, at)
     return row
 
 
-def move(
+def change_state(
     row: ApplicationRow, event: str, role: Role, at: datetime, calendar: Calendar, days: int = 0
 ) -> None:
     """Change the state as the table says, if the period for it is not over."""
@@ -128,7 +128,7 @@ def move(
             f"({running.law}). "
             f"Nothing was changed.",
             state=row.state,
-            due=instant(row.due),
+            due=format_instant(row.due),
             case="period-ended",
         )
     begins = PERIODS.get(change.to)
@@ -151,7 +151,7 @@ def record(
     whole = {
         "application_id": row.id,
         "state": row.state,
-        "due": None if row.due is None else instant(row.due),
+        "due": None if row.due is None else format_instant(row.due),
         **facts,
     }
     entry = append(session, kind, whole, row.auditor_id, statement, at=at)
@@ -222,8 +222,8 @@ def _write_version(
             f"{strangers[0]} is a researcher of another auditor",
             case="researcher-of-another-auditor",
         )
-    individuals.name_in(session, row, people)
+    individuals.replace_individuals(session, row, people)
     keep_texts(session, row, draft)
     individuals.keep_texts(session, draft, people)
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     row.entry = record(session, row, "application", facts, statement, at).number

@@ -14,7 +14,13 @@ from api.kernel.ids import new_id
 from api.ledger import lock
 from api.mandates import service as mandates
 from api.vetting import individuals
-from api.vetting.applications import keep_texts, lock_application, lock_application_of, move, record
+from api.vetting.applications import (
+    change_state,
+    keep_texts,
+    lock_application,
+    lock_application_of,
+    record,
+)
 from api.vetting.calendar import Calendar
 from api.vetting.views import load_stated_body
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
@@ -40,7 +46,7 @@ def decide(
         canonical(load_stated_body(session, row))
     ):
         raise ConflictError("the application is not the one of your application_digest")
-    move(row, draft.decision, "regulator", at, calendar)
+    change_state(row, draft.decision, "regulator", at, calendar)
     if draft.until is not None:
         row.due = _later(row, draft, calendar)
     facts = _grant(session, row, draft.mandate, statement.by, at) if draft.mandate else {}
@@ -59,7 +65,7 @@ def ask_amendment(
     """Record that the platform asks for an amendment, within its period."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, "ask-amendment", "operator", at, calendar)
+    change_state(row, "ask-amendment", "operator", at, calendar)
     keep_texts(session, row, draft)
     record(session, row, "amendment", {}, statement, at)
     return row
@@ -75,7 +81,7 @@ def mediate(
     """Take a step of the mediation, by the platform or by the regulator."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
+    change_state(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
     keep_texts(session, row, draft)
     record(session, row, "mediation", {}, statement, at)
     return row
@@ -113,7 +119,7 @@ def _grant(
     return {
         "auditor_id": row.auditor_id,
         "mandate_id": mandate.id,
-        "individuals": individuals.facts(people),
+        "individuals": individuals.state_individuals(people),
     }
 
 

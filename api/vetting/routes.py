@@ -16,9 +16,9 @@ from api.ledger.signed_requests import REFUSALS, SignedDep
 from api.vetting import queries, service
 from api.vetting.dependencies import CalendarDep, StrangersDep
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.networks import network_of
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
+from api.web.request_head import network_of
 from api.web.routing import router as new_router
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page, WithdrawalDraft
 

@@ -22,7 +22,7 @@ def label_names(names: Iterable[str]) -> dict[str, str]:
     return {f"g{number}": name for number, name in enumerate(ordered)}
 
 
-def joined_name(parts: Sequence[object]) -> str:
+def join_name(parts: Sequence[object]) -> str:
     """Return the name of an intersectional group: "woman × Black"."""
     return JOIN.join(str(part) for part in parts)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from auditor_client.audiences.identifiers import ColumnKind, column_kind, normaliser, wire_kind
-from auditor_client.audiences.labels import joined_name
+from auditor_client.audiences.labels import join_name
 from auditor_client.errors import InputError
 from openapi.resources import IdentifierKind
 
@@ -110,7 +110,7 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
 def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
     """Return the name of the group of each row, None where a part of it is missing."""
     keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
-    name_of = {key: None if any(map(_absent, key)) else joined_name(key) for key in set(keys)}
+    name_of = {key: None if any(map(_absent, key)) else join_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]
     if len(names) != len(set(names)):
         raise InputError(

@@ -11,9 +11,9 @@ from auditor_client.audiences.parts import (
     SALT_BYTES,
     PartBody,
     commitment,
-    cut,
-    pieces,
+    encode_parts,
     rows_per_part,
+    split_into_parts,
 )
 from auditor_client.audiences.tables import GroupMembers
 from auditor_client.errors import AuditorError, InputError
@@ -73,7 +73,7 @@ class AudienceUpload:
 
     def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
         array = self._array(group.label)
-        parts = list(cut(self.members.kind, array, rows))
+        parts = list(encode_parts(self.members.kind, array, rows))
         arrived = {part.number: part.digest for part in group.parts}
         if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
             self.transport.send("DELETE", path)
@@ -115,7 +115,7 @@ class AudienceUpload:
         return self._committed(record, rows)
 
     def _committed(self, record: Record, rows: dict[str, int]) -> Record:
-        parts = {label: pieces(self._array(label), rows[label]) for label in self.names}
+        parts = {label: split_into_parts(self._array(label), rows[label]) for label in self.names}
         committed = commitment(record.salt, self.members.kind, parts)
         return replace(record, rows=rows, commitment=committed)
 

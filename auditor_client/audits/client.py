@@ -16,6 +16,7 @@ from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
+from auditor_client.kinds.lifetime_caps import rho_used, within_lifetime
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
 from auditor_client.kinds.registry import auditor_kind
@@ -37,6 +38,7 @@ from openapi.resources import (
     Catalogue,
     Content,
     InclusionProof,
+    Price,
     Quote,
     ScoreHistogramRequest,
 )
@@ -111,20 +113,28 @@ class Audits(TypedAudits, TwoPartyAudits):
         first = self.requests.of(before.kind, **before.said)
         second = self.requests.of(kind, **{**said, **before.until_then})
         both = self.price_all([first, second])
-        forecast = self.forecast(second)
+        forecast = self.forecast(second, both.quotes[1].price)
         return Offer(second, both.quotes[1], forecast, both.quotes[0], both.covered)
 
     def offer_of(self, request: AuditRequest) -> Offer:
         """Return the price and the forecast of one request; asking spends nothing."""
         quote = self.quote(request)
-        return Offer(request, quote, self.forecast(request), covered=quote.covered)
+        return Offer(request, quote, self.forecast(request, quote.price), covered=quote.covered)
 
-    def forecast(self, request: AuditRequest) -> Forecast:
-        """Return what an audit of these people at this noise can tell; it spends nothing."""
+    def forecast(self, request: AuditRequest, price: Price | None = None) -> Forecast:
+        """Return what an audit of these people at this noise can tell; it spends nothing.
+
+        With its price, the forecast also says if earlier audits have used up the people's lifetime
+        cap.
+        """
         audience = self._transport.get(f"/v1/audiences/{request.audience_id}", Audience)
         facts = ForecastAudience.of(audience, names_for(audience.id))
         catalogue = self._transport.get("/v1/catalogue", Catalogue)
-        return auditor_kind(request.kind).forecast(request, facts, catalogue)
+        told = auditor_kind(request.kind).forecast(request, facts, catalogue)
+        if price is None:
+            return told
+        used = rho_used(self._transport.items(PATH, Audit), audience)
+        return within_lifetime(told, request, price, used, catalogue.limits.rho_per_person)
 
     def price(self, content: Content | str, audience: NamedAudience | str, **said: Any) -> Quote:
         """Return the price of such a `run`, and how large its error would be; it spends nothing."""

@@ -36,7 +36,7 @@ def limits_chart(
     return finish(layers.properties(width=WIDTH - 120, height=34 * len(rows) + 20), words)
 
 
-def finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
+def keep_finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
     """Return the numbers that can be drawn: those whose limits are finite too."""
     return {name: each for name, each in found.items() if all(map(math.isfinite, each))}
 

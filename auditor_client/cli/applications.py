@@ -13,7 +13,7 @@ from auditor_client.local.keys import load_key
 from auditor_client.local.profiles import load_profile, load_profiles, save_profile
 from auditor_client.vetting.application_file import (
     TEMPLATE,
-    agreed,
+    add_agreement,
     read_application,
     read_prepared,
     write_application,
@@ -67,7 +67,7 @@ def agree(
 ) -> None:
     """Agree to be named in an application, with proof that you hold the key it gives you."""
     held = load_key(key)
-    made = agreed(read_prepared(file), held, ledger_origin(url))
+    made = add_agreement(read_prepared(file), held, ledger_origin(url))
     write_application(file, made)
     waiting = [who.name.text for who in made.individuals if _is_waited_for(who)]
     rest = f"It waits for {', '.join(waiting)}." if waiting else "The principal can send it."

@@ -66,7 +66,7 @@ COMMON = (
 )
 
 
-def judging(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
+def judgement_options(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
     """Return the options by which a kind's results are judged, where its request has no such."""
     made = []
     if kind.tolerance and "alpha" not in taken:

@@ -87,8 +87,8 @@ def plan(
     }
     if chart:
         from auditor_client.charts.chart import svg
-        from auditor_client.envy.charts import alpha_chart, over_alphas
+        from auditor_client.envy.charts import alpha_chart, forecast_over_alphas
 
-        rows = over_alphas(found.means, found.terms)
+        rows = forecast_over_alphas(found.means, found.terms)
         chart.write_text(svg(alpha_chart(rows)), encoding="utf-8")
     show_row(row, as_json=as_json)

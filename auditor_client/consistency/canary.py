@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import GroupScores, region, scores_of
+from auditor_client.consistency.delivery_rules import GroupScores, delivery_region, scores_of
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats import noise
@@ -189,7 +189,7 @@ def _compare(
     more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
 ) -> FieldCheck:
     """Check whether a rule of scores can explain the delivery rates of both groups."""
-    allowed = region(more, less, BAND * level)
+    allowed = delivery_region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level
     p_value = test.p_value(seen[0], other[0])

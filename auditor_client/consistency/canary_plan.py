@@ -14,7 +14,7 @@ from scipy import stats
 
 from auditor_client.consistency.canary import BAND, FieldCheck, check_counts
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, region
+from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, delivery_region
 from auditor_client.errors import InputError
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
@@ -58,15 +58,14 @@ class CanaryPlan:
         )
 
 
-def tails_for(rate: float) -> tuple[float, ...]:
+def choose_tails(rate: float) -> tuple[float, ...]:
     """Return the shares of people above the inner edges that suit a delivery rate, from the top."""
     number = int(np.ceil(np.log(1 / (_TOP * rate)) / np.log(_RATIO)))
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
-def edges_at(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """Return the edges above which these shares of people lie, by an earlier release of the
-    content.
+def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
+    """Return the edges above which these shares of people lie, by an earlier release.
 
     Groups count alike. Scores are taken to be spread evenly within a bin of the earlier release.
     """
@@ -159,7 +158,7 @@ def _for_people(
     false_alarm: float,
     power: float,
 ) -> CanaryPlan | None:
-    tails = tails_for(rate)
+    tails = choose_tails(rate)
     allowed = _expected_region(tails, people, epsilon, false_alarm)
     if canaries is None and allowed.lowest_rate >= rate:
         return None
@@ -209,7 +208,7 @@ def _expected_region(
         above = np.clip(np.round(people * shares + sign * errors), 0, people)
         counts = np.diff(np.maximum.accumulate(above))[::-1]
         groups.append(_scores("", (*(int(c) for c in counts), 0), people, epsilon))
-    return region(groups[0], groups[1], BAND * false_alarm / 2)
+    return delivery_region(groups[0], groups[1], BAND * false_alarm / 2)
 
 
 def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> GroupScores:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.fairness.metrics.event_shares import surely_below
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.stats.noise import Floats, summed
+from auditor_client.stats.noise import Floats, sum_of_draws
 from openapi.resources import Levels
 
 _HALVINGS = 18
@@ -54,7 +54,7 @@ class GroupScores:
     def _at_most(self, cells: Sequence[int], level: float) -> float:
         counts = self.group
         total = sum(counts.table[cell] for cell in cells)
-        event = GroupCounts((total,), counts.size, summed(counts.rate, len(cells)))
+        event = GroupCounts((total,), counts.size, sum_of_draws(counts.rate, len(cells)))
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -82,7 +82,7 @@ class DeliveryRegion:
         return float(self.more[0])
 
 
-def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
+def delivery_region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
     """Return the pairs of delivery rates that no score rules out, wrong with probability at most
     level.
     """

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from auditor_client.consistency.comparability import Relation, check_statements, notes_on
+from auditor_client.consistency.comparability import Relation, check_statements, list_notes
 from auditor_client.consistency.repeat_test import Cell, SameCounts, same_counts
 from auditor_client.errors import InputError
 from auditor_client.fairness import gap_bounds
@@ -92,7 +92,7 @@ def consistency(
         verdict = "irreconcilable" if differ.differ <= alike else "too alike"
     models = [audit.release.model_digest for audit in audits]
     same = None if None in models else len(set(models)) == 1
-    notes = notes_on(audits, relation)
+    notes = list_notes(audits, relation)
     return Consistency(verdict, relation, found, false_alarm, differ.worst, same, notes)
 
 

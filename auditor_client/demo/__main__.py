@@ -30,6 +30,8 @@ from auditor_client.vetting.application_file import TEMPLATE, application_of
 from auditor_client.vetting.client import Applicant
 
 ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
+# Enough for an audit of every kind, and some tries.
+EPSILON_LIMIT = 100
 # The reward that people may lose in audits of envy: enough for seven of those of
 # docs/explanation/envy.md.
 EXPLORATION = 500_000
@@ -121,7 +123,7 @@ def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
             lab.id,
             purpose=purpose,
             kinds=auditor.catalogue().kinds,
-            epsilon_limit="20",
+            epsilon_limit=EPSILON_LIMIT,
             exploration_limit=EXPLORATION,
             valid_until=datetime.now(UTC) + timedelta(days=90),
         )
@@ -173,6 +175,8 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
     for host in hosts:
         _apply(host, folder / host["name"])
         console.print(f"{host['name']:8} {host['url']}  (contract at {host['url']}/openapi.json)")
+        if "participants" in host:
+            console.print(f"         people to upload: {Path(host['participants']).absolute()}")
         _show_console(host)
     console.print(
         f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"

@@ -134,7 +134,7 @@ class FairnessGap:
         """Explain the verdict in one plain sentence; `bins` are names for them
         (`audit.bin_names()`).
         """
-        return explained(self, alpha, bins)
+        return explain_verdict(self, alpha, bins)
 
 
 def fairness_gap(
@@ -195,7 +195,7 @@ def gap_of(
         raise ValueError(f"top_share must lie between 0 and 1, not {top_share}")
     known = list(groups.values())
     efg, names, at = _largest(groups)
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     most = gap_bounds.upper_limit(known, alone)
     least = min(gap_bounds.lower_limit(known, alone), most)
     # Limits that hold together lie outside of those that hold alone: the search starts there.
@@ -220,7 +220,7 @@ def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
     """Return a lower limit, at 1 - delta, of the largest gap of bins and thresholds (union
     bound).
     """
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     return max(
         gap_bounds.lower_limit(groups, alone * BINS_PART),
         thresholds.lower_limit(groups, alone * (1 - BINS_PART)),
@@ -306,7 +306,7 @@ def _check_alpha(alpha: float) -> None:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
 
 
-def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
+def explain_verdict(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
     """Explain the verdict and its basis in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"

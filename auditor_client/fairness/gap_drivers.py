@@ -11,7 +11,7 @@ from itertools import combinations
 
 from auditor_client.fairness.bin_tests import GroupCounts, tests_each
 from auditor_client.fairness.gap import FairnessGap, check_delta, gap_of
-from auditor_client.fairness.gap_bounds import shared
+from auditor_client.fairness.gap_bounds import split_level
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
 
@@ -92,7 +92,7 @@ def _limits(
     counts_of = {number: (first.table[number], second.table[number]) for number in bins}
     if not tests.by_ratio:
         return dict.fromkeys(bins, 1.0)
-    allowed, wanted = shared(tests.level, tests.bins), set(counts_of.values())
+    allowed, wanted = split_level(tests.level, tests.bins), set(counts_of.values())
     found: dict[tuple[int, int], float] = {}
     for cells in tests.by_ratio:
         for cell in cells:

@@ -20,7 +20,7 @@ from itertools import permutations
 from typing import Literal
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import one_sided
+from auditor_client.fairness.gap_bounds import one_sided_delta
 from auditor_client.fairness.metrics.event_shares import rejects_ratio
 from auditor_client.fairness.thresholds import above_edge, edge_levels
 from auditor_client.stats import chernoff
@@ -110,7 +110,7 @@ def worst_impact(
     if not 0 < least_share <= 1:
         raise ValueError(f"least_share must lie between 0 and 1, not {least_share}")
     last = len(next(iter(groups.values())).table) - (1 if outside else 0)
-    alone = one_sided(delta)
+    alone = one_sided_delta(delta)
     counted = _counted(groups, range(1, last), alone / 2 * _SELECTION, least_share)
     if not counted:
         names = next(permutations(groups, 2))

@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor_client.outcome import sandwich_variance as filling
 from auditor_client.outcome.bin_sums import BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import p_value, two_sided
+from auditor_client.outcome.error_quantiles import p_value, two_sided_quantile
 from auditor_client.outcome.marginals import freedom, mean_limits
 from auditor_client.outcome.regression import Control, Fit, fit
 from auditor_client.outcome.sandwich_variance import Variance
@@ -181,7 +181,7 @@ def _effect(
     kurtosis = fourth / se**4 if se else 0.0
     free = min(freedom(found.sums, place) for place in places)
     estimate = float(contrast @ found.theta)
-    width = two_sided(question.delta, free, kurtosis) * se
+    width = two_sided_quantile(question.delta, free, kurtosis) * se
     return Effect(
         *names,
         estimate=estimate * half,

@@ -91,7 +91,7 @@ def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
     return SharedQueries(int(found.sum()), len(found), int(found.max(initial=0)))
 
 
-def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
+def sums_from_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
     """From exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in this order.
 
     A cell may also be a mapping with n, y, s, ss, sy and yy. Outcomes lie in [0, 1].

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.outcome.bin_sums import NAMES, PERSONAL, BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
 UPPER = 1.645
@@ -73,7 +73,12 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
     # |μ| <= 1, so the noise in Σv - μn has at most the variance of both
     sampling = factor * max(squares - v**2 / max(rows, 1.0), 0.0)
     total = (sampling + of_n + of_v) ** 2
-    q2 = two_sided(delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0) ** 2
+    q2 = (
+        two_sided_quantile(
+            delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0
+        )
+        ** 2
+    )
     # (Σv - μn)² <= q²(f·S(μ) + σ_v² + μ²σ_n²), S(μ) = n(1 - μ²), or Σv² - 2μΣv + μ²n
     square = n**2 - q2 * (of_n + factor * (-rows if binary else rows))
     linear = -2 * n * v + (0.0 if binary else 2 * q2 * factor * v)

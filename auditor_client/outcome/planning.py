@@ -14,7 +14,7 @@ from scipy import special
 
 from auditor_client.errors import InputError
 from auditor_client.outcome.effects import Effect, EffectQuestion, bin_effects
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.outcome.log_reader import from_frame
 from auditor_client.outcome.outcome_test import test
 from auditor_client.outcome.sandwich_variance import Variance
@@ -112,7 +112,9 @@ def power_of(plan: OutcomeTestPlan, people: int) -> float:
     guarded, plain = (_rehearsed(plan, rows, variance) for variance in _VARIANCES)
     if not guarded.defined or not plain.defined:
         return 0.0
-    width = two_sided(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    width = (
+        two_sided_quantile(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    )
     # At worst a person's rows are all alike.
     varies = plain.se * plan.rows_per_person**0.5
     return float(special.ndtr((abs(plan.effect) - width) / varies))

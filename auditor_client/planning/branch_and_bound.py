@@ -86,7 +86,7 @@ class Cover:
         return replace(self, x=x, y=y, width=width).inside()
 
 
-def square(*, symmetric: bool) -> Cover:
+def unit_square(*, symmetric: bool) -> Cover:
     """Return the shares of two groups; half of them will do if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
@@ -94,7 +94,7 @@ def square(*, symmetric: bool) -> Cover:
     return Cover(p, q, 1 / _SIDE, 1.0, matters).inside()
 
 
-def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
+def prove_bound(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
     """Whether G is proved to be nowhere above what is allowed."""
     while len(cover.x):
         found = bound(cover.x, cover.y, cover.width)

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from auditor_client.planning.branch_and_bound import (
     best_plane,
-    certified,
-    square,
+    prove_bound,
     sum_at_equal_shares,
+    unit_square,
 )
 from auditor_client.planning.equal_groups import EqualGroups
 from auditor_client.stats.noise import Floats, difference
@@ -41,7 +41,7 @@ _BLOCK = 8
 _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
-def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
+def is_certified(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
     """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
     for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
@@ -55,7 +55,7 @@ def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int
     return False
 
 
-def least_held(
+def least_certified(
     alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
 ) -> int:
     """Return the least number from which `holds` is true for all larger ones; the end if there is
@@ -67,7 +67,7 @@ def least_held(
 
     def held(fewest: int, most: int) -> bool:
         if not estimator.exact:
-            return fewest == most and holds(alpha, delta, estimator, [most] * groups)
+            return fewest == most and is_certified(alpha, delta, estimator, [most] * groups)
         pair = _equal_groups(alpha, estimator, fewest, most)
         return pair.needed(delta / pairs) <= delta / pairs and pair.certified(delta / pairs)
 
@@ -109,8 +109,8 @@ class Pair:
 
     def certified(self, level: float) -> bool:
         plane, room = best_plane(self._at_equal_shares, _SHARES, level, self.bins)
-        cover = square(symmetric=self._symmetric)
-        return room >= 1 and certified(self.error, plane.at, cover, _NARROWEST)
+        cover = unit_square(symmetric=self._symmetric)
+        return room >= 1 and prove_bound(self.error, plane.at, cover, _NARROWEST)
 
     @property
     def _symmetric(self) -> bool:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from auditor_client.planning.branch_and_bound import (
     Cover,
     best_plane,
-    certified,
+    prove_bound,
     sum_at_equal_shares,
 )
 from auditor_client.stats.noise_distributions import Floats, Integers, Noise
@@ -68,7 +68,7 @@ class EqualGroups:
 
         if self.fewest < self.people and not self._grows_with_people:
             return False
-        return room >= 1 and certified(self.error, allowed, self._cover, _NARROWEST * self.people)
+        return room >= 1 and prove_bound(self.error, allowed, self._cover, _NARROWEST * self.people)
 
     @property
     def _bar(self) -> float:

@@ -17,10 +17,10 @@ from scipy import special
 
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.fairness.gap import BINS_PART
-from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
+from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
-from auditor_client.planning.threshold_power import of_thresholds
+from auditor_client.planning.threshold_power import decide_by_thresholds
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.stats.noise import Floats, Integers, Noise
@@ -32,21 +32,23 @@ _CLEAR = 1.0
 
 
 @lru_cache(maxsize=1024)
-def chance(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
+def estimate_power(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
     """About how likely an audit of a platform with this gap is to end in the verdict."""
-    return float(np.mean(decisions(design, people, gap, verdict)))
+    return float(np.mean(simulate_decisions(design, people, gap, verdict)))
 
 
-def decisions(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+def simulate_decisions(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome
+) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
-    alone = one_sided(design.delta)
+    alone = one_sided_delta(design.delta)
     if design.criterion == "bins":
         return _of_bins(design, people, gap, verdict, alone)
     if verdict == "fair":
         bins = _of_bins(design, people, gap, verdict, alone)
-        return bins & of_thresholds(design, people, gap, verdict, alone)
+        return bins & decide_by_thresholds(design, people, gap, verdict, alone)
     bins = _of_bins(design, people, gap, verdict, alone * BINS_PART)
-    return bins | of_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
+    return bins | decide_by_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
 
 
 def _of_bins(

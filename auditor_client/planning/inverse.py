@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.noise import Mechanism, planned_noise
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind
-from auditor_client.planning.root_finding import deviation, least
+from auditor_client.planning.root_finding import deviation, find_least
 from auditor_client.planning.sample_size import (
     check_power,
+    fast_size,
     make_design,
-    rehearsed_size,
     unfair_gap,
     verdict_size,
 )
@@ -65,7 +65,8 @@ def power_at(
     noise = planned_noise(mechanism, epsilon, rho)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
     return VerdictForecast(
-        chance(design, people, true_gap, "fair"), chance(design, people, true_gap, "unfair")
+        estimate_power(design, people, true_gap, "fair"),
+        estimate_power(design, people, true_gap, "unfair"),
     )
 
 
@@ -88,7 +89,7 @@ def resolvable_alpha(
     design = make_design(0.5, delta, groups, bins, noise, sizes)
     # As `plan._guess`, solved for alpha
     guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
-    found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
+    found = find_least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
         raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
     return found
@@ -134,9 +135,9 @@ def _needed(
 ) -> float:
     _check_people([people])
     check_power(power)
-    found = least(lambda paid: _reaches(_at(design, paid), people, power), *between, guess)
+    found = find_least(lambda paid: _reaches(_at(design, paid), people, power), *between, guess)
     if found is None:
-        needed = rehearsed_size(_at(design, between[1]), power, 0.0)
+        needed = fast_size(_at(design, between[1]), power, 0.0)
         raise ValueError(
             f"no {what} makes {people} people per group enough: even with next to no noise "
             f"{needed} are needed"
@@ -264,13 +265,13 @@ def _at(design: AuditDesign, paid: float) -> AuditDesign:
 
 
 def _reaches(design: AuditDesign, people: int, power: float) -> bool:
-    fair = chance(design, people, 0.0, "fair") >= power
-    return fair and chance(design, people, unfair_gap(design), "unfair") >= power
+    fair = estimate_power(design, people, 0.0, "fair") >= power
+    return fair and estimate_power(design, people, unfair_gap(design), "unfair") >= power
 
 
 def _least_power(design: AuditDesign, people: int) -> float:
-    fair = chance(design, people, 0.0, "fair")
-    return min(fair, chance(design, people, unfair_gap(design), "unfair"))
+    fair = estimate_power(design, people, 0.0, "fair")
+    return min(fair, estimate_power(design, people, unfair_gap(design), "unfair"))
 
 
 def _check_people(people: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.planning.branch_and_bound import best_plane, certified, square
+from auditor_client.planning.branch_and_bound import best_plane, prove_bound, unit_square
 from auditor_client.stats import noise
 from auditor_client.stats.exponential_tilting import (
     Span,
@@ -58,7 +58,7 @@ class Envelope:
         def bound(p: Floats, q: Floats, width: float) -> Floats:
             return self._bound(people, p, q, width)
 
-        return room >= 1 and certified(bound, plane.at, square(symmetric=True), _NARROWEST)
+        return room >= 1 and prove_bound(bound, plane.at, unit_square(symmetric=True), _NARROWEST)
 
     def room(self, people: int, level: float) -> float:
         """Return the slack that `holds` would find at equal shares, where errors are most

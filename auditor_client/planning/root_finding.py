@@ -23,7 +23,7 @@ def deviation(power: float) -> float:
     return float(special.ndtri(min(max(power, 0.004), 0.996)))
 
 
-def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
+def find_people(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
     """Return approximately the least number of people with the wanted power."""
     target, low, high = deviation(wanted), 1.0, math.inf
     at, last = float(max(guess, 2)), (0.0, _START)
@@ -46,7 +46,9 @@ def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> i
     return math.ceil(high if math.isfinite(high) else at)
 
 
-def least(enough: Callable[[float], bool], low: float, high: float, guess: float) -> float | None:
+def find_least(
+    enough: Callable[[float], bool], low: float, high: float, guess: float
+) -> float | None:
     """Return the least sufficient value between two, to a hundredth; None if none is."""
     under, over = low, high
     at = min(max(guess, low), high)
@@ -68,7 +70,7 @@ def least(enough: Callable[[float], bool], low: float, high: float, guess: float
     return over
 
 
-def least_whole(value_of: Callable[[int], float], guess: int) -> int:
+def find_least_whole(value_of: Callable[[int], float], guess: int) -> int:
     """Return the least number of people at which a rising value is not negative, by secants."""
     low, high = 0, math.inf
     at, last = max(guess, 1), (0, -math.inf)

@@ -25,12 +25,12 @@ from typing import Literal
 from auditor_client.fairness.gap import Criterion, check_criterion
 from auditor_client.planning import certified_error
 from auditor_client.planning.audiences import AudienceSource, planned_audit
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.noise import Mechanism, Planned
-from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches
-from auditor_client.planning.root_finding import least_whole, people_for
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches_power
+from auditor_client.planning.root_finding import find_least_whole, find_people
 from auditor_client.stats.noise import Epsilon, variance
 from auditor_client.stats.share_distribution import Estimator
 
@@ -99,7 +99,7 @@ def promise_holds(
     if min(people) < 1:
         raise ValueError(f"every group needs people, not {list(people)}")
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
-    return certified_error.holds(alpha, delta, _estimator(bins, noise, sizes), people)
+    return certified_error.is_certified(alpha, delta, _estimator(bins, noise, sizes), people)
 
 
 def verdict_size(
@@ -146,7 +146,7 @@ def verdict_size(
         found = four_fifths_size(delta, groups, bins, noise.bins, power)
         return math.ceil(found / match_rate)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
-    find = _simulated_size if method == "simulated" else rehearsed_size
+    find = _simulated_size if method == "simulated" else fast_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
 
@@ -170,14 +170,16 @@ def make_design(
     )
 
 
-def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
+def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
     """Return the least number with that power for both verdicts."""
-    people = people_for(
-        lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
+    people = find_people(
+        lambda n: estimate_power(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )
-    if chance(design, people, unfair_gap(design), "unfair") >= power:
+    if estimate_power(design, people, unfair_gap(design), "unfair") >= power:
         return people
-    found = people_for(lambda n: chance(design, n, unfair_gap(design), "unfair"), power, people)
+    found = find_people(
+        lambda n: estimate_power(design, n, unfair_gap(design), "unfair"), power, people
+    )
     return max(found, people)
 
 
@@ -188,10 +190,14 @@ def unfair_gap(design: AuditDesign) -> float:
 
 def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
     def share(people: int) -> float:
-        fair = reaches(design, people, true_gap, "fair", power)
-        return 1.0 if fair and reaches(design, people, unfair_gap(design), "unfair", power) else 0.0
+        fair = reaches_power(design, people, true_gap, "fair", power)
+        return (
+            1.0
+            if fair and reaches_power(design, people, unfair_gap(design), "unfair", power)
+            else 0.0
+        )
 
-    low = rehearsed_size(design, power, true_gap)
+    low = fast_size(design, power, true_gap)
     while share(low):
         low = math.floor(low / 1.04)
     while not share(low):
@@ -216,14 +222,14 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
 
     # As Chernoff's bound has it for three even bins
     guess = math.ceil(0.9 * math.log(6 * pairs / delta) / alpha**2)
-    least = people = least_whole(spare, guess)
+    least = people = find_least_whole(spare, guess)
     if least <= _FEW:
         # With room to spare few boxes are enough, and exact tails take the rest back.
         people += math.ceil(least / 100)
     while not envelope.holds(people, level(people)):
         people += math.ceil(people / 200)
     fewest = max(people - _MOST_SINGLE, 1) if least <= _FEW else people
-    return certified_error.least_held(alpha, delta, estimator, groups, range(fewest, people))
+    return certified_error.least_certified(alpha, delta, estimator, groups, range(fewest, people))
 
 
 def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.fairness.bin_tests import GroupCounts
-from auditor_client.fairness.gap_bounds import one_sided
+from auditor_client.fairness.gap_bounds import one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
@@ -69,7 +69,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
     low, high, stated = _sizes(design, people, totals, people + bought, size_level)
     missing = _missing(design, stated, totals)
     nobody = totals < noise.sum_quantile(
-        ((design.bins, design.distribution, 1),), one_sided(design.delta)
+        ((design.bins, design.distribution, 1),), one_sided_delta(design.delta)
     )
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
@@ -125,7 +125,7 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
         return np.zeros_like(totals)
     law = noise.NoNoise() if design.exact else design.size_distribution
     terms = (design.bins, design.distribution, 1), (1, law, 1)
-    reach = noise.sum_quantile(terms, one_sided(design.delta))
+    reach = noise.sum_quantile(terms, one_sided_delta(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
 
 

@@ -26,17 +26,17 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.penalty_estimate import Bounded, Penalty, check_delta, penalty_of
 from auditor_client.reo.utilities import (
     Covariance,
     Utilities,
-    from_cells,
     heavy_variances,
     slopes,
+    utilities_from_cells,
     variances,
 )
 from auditor_client.stats.critical_values import quantile
@@ -105,11 +105,11 @@ def difference(
     """
     refuse_without_random(random)
     check_delta(delta)
-    one = counts_of(treatment, n_treatment, noise_treatment, "the treatment")
-    other = counts_of(control, n_control, noise_control, "the control")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    one = check_counts(treatment, n_treatment, noise_treatment, "the treatment")
+    other = check_counts(control, n_control, noise_control, "the control")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     return difference_of(
-        one, aligned(one, other), aligned(one, probed), delta, covariance, rows_per_viewer
+        one, align_groups(one, other), align_groups(one, probed), delta, covariance, rows_per_viewer
     )
 
 
@@ -174,7 +174,7 @@ def _known(
     if sampling is None or (random.positives <= 0).any():
         return None
     mine = _cells(place, len(random.groups))
-    return from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
+    return utilities_from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
 
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:

@@ -43,7 +43,7 @@ class PositiveCounts:
         return 0.0 if isinstance(self.noise, Gaussian | NoNoise) else self.noise.variance
 
 
-def counts_of(
+def check_counts(
     positives: Positives, rows: float | None, noise: AnyDistribution | None, traffic: str
 ) -> PositiveCounts:
     """Return checked counts from what people type."""
@@ -75,7 +75,7 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
         )
 
 
-def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
+def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
     """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))

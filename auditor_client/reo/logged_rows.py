@@ -20,11 +20,11 @@ from auditor_client.errors import InputError
 from auditor_client.reo.ab_differences import PenaltyDifference, difference_of
 from auditor_client.reo.counts import WITHOUT_RANDOM, PositiveCounts
 from auditor_client.reo.logs import Columns, Source, TrafficLog, read_log
-from auditor_client.reo.monitoring import Monitoring, watched
+from auditor_client.reo.monitoring import Monitoring, watch_penalties
 from auditor_client.reo.parity import parity
 from auditor_client.reo.penalty_estimate import Penalty, check_delta, penalty_of
 from auditor_client.reo.stages import Stages
-from auditor_client.reo.utilities import from_cells
+from auditor_client.reo.utilities import utilities_from_cells
 from auditor_client.stats.noise_distributions import Floats
 
 
@@ -91,7 +91,7 @@ class OwnLogs:
         found = {
             day: penalty_between(log, self.random, delta / len(days)) for day, log in days.items()
         }
-        return watched(found, delta)
+        return watch_penalties(found, delta)
 
     def stages(self, delta: float = 0.05) -> Stages:
         """Estimate the penalties of recall and ranking."""
@@ -138,7 +138,11 @@ def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penal
     sampling, most = _clustered([above, below])
     if sampling is None:
         return penalty_of(recommended, random, delta)
-    made = None if (random.positives <= 0).any() else from_cells(recommended, random, sampling)
+    made = (
+        None
+        if (random.positives <= 0).any()
+        else utilities_from_cells(recommended, random, sampling)
+    )
     return penalty_of(
         recommended, random, delta, rows_per_viewer=most, found=made, sampling=np.diag(sampling)
     )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.reo.polars_counts import counted
+from auditor_client.reo.polars_counts import count_rows
 
 Source = Any
 Codes = NDArray[np.integer[Any]]
@@ -137,7 +137,7 @@ def _counted(source: Source, columns: Columns) -> pa.Table | None:
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or columns.viewer or path.suffix.lower() in _TEXT or not path.is_file():
         return None
-    return counted(path, columns.labels, columns.keys)
+    return count_rows(path, columns.labels, columns.keys)
 
 
 def _rows_as_cells(table: pa.Table, columns: Columns, traffic: str) -> pa.Table:

@@ -23,8 +23,8 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.log_ratio_bounds import ratio_limits
@@ -123,10 +123,10 @@ def penalty(
     that one viewer has in both traffics together.
     """
     refuse_without_random(random)
-    shown = counts_of(recommended, n_recommended, noise_recommended, "default traffic")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    shown = check_counts(recommended, n_recommended, noise_recommended, "default traffic")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     check_delta(delta)
-    return penalty_of(shown, aligned(shown, probed), delta, covariance, rows_per_viewer)
+    return penalty_of(shown, align_groups(shown, probed), delta, covariance, rows_per_viewer)
 
 
 def penalty_of(
@@ -146,7 +146,7 @@ def penalty_of(
     traffics = [(recommended, "default"), (random, "random")]
     small = too_small(traffics, rows_per_viewer, sampling)
     if covariance == "exact" and small:
-        return bounded(recommended, random, delta, rows_per_viewer, small)
+        return bound_penalty(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
         raise InputError(
             "Algorithm 1 divides by zero here: use the exact covariance.", case="division-by-zero"
@@ -216,7 +216,7 @@ def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> d
     return found
 
 
-def bounded(
+def bound_penalty(
     recommended: PositiveCounts,
     random: PositiveCounts,
     delta: float,

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import optimize
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyDistribution, PositiveCounts, aligned, as_distribution
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts, align_groups, as_distribution
 from auditor_client.reo.norm_bounds import Axes
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import utilities
@@ -141,7 +141,7 @@ def shares_of(recommended: Shares, random: Shares) -> tuple[PositiveCounts, Posi
                 " together."
             )
         found.append(PositiveCounts(tuple(shares), values))
-    return found[0], aligned(found[0], found[1])
+    return found[0], align_groups(found[0], found[1])
 
 
 def error_of(

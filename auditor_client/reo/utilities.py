@@ -79,10 +79,10 @@ def utilities(
     """
     both = (recommended, random)
     cells = np.diag(variances(both, covariance, rows_per_viewer))
-    return from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
+    return utilities_from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
 
 
-def from_cells(
+def utilities_from_cells(
     recommended: PositiveCounts, random: PositiveCounts, cells: Floats, heavy: Floats | None = None
 ) -> Utilities:
     """Utilities whose 2K counts, default traffic first, have this covariance."""

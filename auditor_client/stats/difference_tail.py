@@ -63,7 +63,7 @@ def tail_upper_bound(
     def line(values: Floats) -> Floats:
         return first.value + ratio * (values - second.value)
 
-    return below_line(first, second, p_first, p_second, line)
+    return tail_below_line(first, second, p_first, p_second, line)
 
 
 def _by_moments(
@@ -81,7 +81,7 @@ def _by_moments(
     return np.asarray(np.exp(np.minimum(logs.min(axis=1), 0.0)))
 
 
-def below_line(
+def tail_below_line(
     first: Count,
     second: Count,
     p_first: Floats,
@@ -114,7 +114,7 @@ def _rounded(count: Count, p: Floats, *, up: bool) -> _Lattice:
     half = math.ceil(_DEVIATIONS * spread / width) + 8
     start = np.floor(count.people * p / width).astype(np.int64) - half
     at = start[:, None] + np.arange(2 * half + 1)
-    kernel = noise.rounded_up(count.rate, width)
+    kernel = noise.round_masses_up(count.rate, width)
     if width == 1:
         masses = _binomial(count.people, p, at)
     else:

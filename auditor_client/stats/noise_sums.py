@@ -59,7 +59,7 @@ class Summed(Noise):
         return np.where(inside, masses[np.where(inside, k, 0) + half], 0.0)
 
 
-def summed(noise: AnyNoise, count: int) -> Noise:
+def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
     """Return the distribution of the sum of `count` independent draws."""
     one = distribution(noise)
     if count < 1 or isinstance(one, NoNoise):

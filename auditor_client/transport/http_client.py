@@ -63,7 +63,7 @@ class Transport:
 
     def get(self, path: str, model: type[Model], **params: str | None) -> Model:
         given = {name: value for name, value in params.items() if value is not None}
-        return parsed(model, self.send("GET", path, params=given))
+        return parse_answer(model, self.send("GET", path, params=given))
 
     def post(
         self,
@@ -77,7 +77,7 @@ class Transport:
         """Post a wire model and read one."""
         content = body.model_dump_json() if body else None
         headers = {"content-type": "application/json", **(headers or {})} if body else headers
-        return parsed(
+        return parse_answer(
             model,
             self.send(
                 "POST",
@@ -123,7 +123,7 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def parsed(model: type[Model], response: httpx2.Response) -> Model:
+def parse_answer(model: type[Model], response: httpx2.Response) -> Model:
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:

@@ -13,7 +13,7 @@ from auditor_client.transport.retries import Retries
 from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.webhooks import Webhooks
 from openapi.resources import KeyChangeDraft, Me, SignInLink
-from privacy.ledger.key_possession import of_key_change
+from privacy.ledger.key_possession import key_change_bytes
 from privacy.ledger.statements import sign
 
 
@@ -60,7 +60,7 @@ class Connection:
         """Be known by this key from now on; the request is signed by the old one."""
         held, researcher_id = load_key(key), self._researcher_id
         jwk = plain_jwk(held)
-        proved = of_key_change(self._statements.origin(), researcher_id, jwk)
+        proved = key_change_bytes(self._statements.origin(), researcher_id, jwk)
         body = KeyChangeDraft(jwk=jwk, proof=sign(proved, held))
         changed = self._statements.post("/v1/me/key", "researcher-key", body, Me)
         self._key = held

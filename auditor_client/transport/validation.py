@@ -19,7 +19,7 @@ def validate(model: type[Model], **fields: Any) -> Model:
         raise InputError("; ".join(complaints(error))) from error
 
 
-def personal(text: str) -> Personal:
+def salt_text(text: str) -> Personal:
     """Text about people, with a salt of its own: the ledger will hold only a commitment to it."""
     try:
         return Personal.fresh(text)

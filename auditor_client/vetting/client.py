@@ -13,7 +13,7 @@ from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.retries import Retries
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
     AmendmentDraft,
@@ -120,7 +120,7 @@ class Applications:
             application_id=application.id,
             version=application.version,
             decision=decision,
-            reasons=personal(reasons),
+            reasons=salt_text(reasons),
             application_digest=self._read(application) if mandate else None,
             mandate=mandate,
             until=until,
@@ -210,8 +210,8 @@ class Operator(LedgerConnection):
             AmendmentDraft,
             application_id=application_id,
             ground=ground,
-            reasons=personal(reasons),
-            proposal=personal(proposal),
+            reasons=salt_text(reasons),
+            proposal=salt_text(proposal),
         )
         path = "/v1/operator/amendments"
         return self._statements.post(path, "amendment", body, Application)
@@ -258,7 +258,7 @@ def _mediate(
         MediationDraft,
         application_id=application_id,
         outcome=outcome,
-        text=personal(text),
+        text=salt_text(text),
         days=days,
     )
     return statements.post(f"/v1/{role}/mediations", "mediation", body, Application)

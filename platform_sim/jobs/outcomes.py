@@ -45,13 +45,15 @@ class Prejudice:
         return np.array([by.get(value, 0.0) for value in ATTRIBUTES[self.attribute]])
 
 
-def expected(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
     """E[Y], which nobody on the platform knows."""
     first, second = chances
     return np.asarray(first * (CREDIT * (1 - second) + second))
 
 
-def realised(chances: tuple[NDArray[np.float64], ...], seed: int, name: str) -> NDArray[np.float64]:
+def realise_outcomes(
+    chances: tuple[NDArray[np.float64], ...], seed: int, name: str
+) -> NDArray[np.float64]:
     """Y: 0, `CREDIT` or 1."""
     rng = stream(seed, f"{name}/outcomes")
     first, second = (rng.random(len(chance)) < chance for chance in chances)

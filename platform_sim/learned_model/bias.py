@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.people.demographics import ATTRIBUTES, Demographics
 
 
@@ -56,6 +56,6 @@ class Bias:
                 biased = scores * amounts
             case "random":
                 # R(x) = T(x) + B_a, B_a discrete   [IKH23, Appendix C, before eq. 17]
-                heads = lots(seed, "bias", persons) < 0.5
+                heads = draw_uniform(seed, "bias", persons) < 0.5
                 biased = scores + amounts * heads
         return np.asarray(biased)

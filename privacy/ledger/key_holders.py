@@ -24,7 +24,7 @@ from privacy.ledger.entry_schemas import (
 )
 from privacy.ledger.export_lines import ExportedEntry, ExportedStatement
 from privacy.ledger.signatures import Signer
-from privacy.ledger.statements import head_of
+from privacy.ledger.statements import parse_header
 from privacy.ledger.trust import Trust
 from privacy.receipts import canonical, digest
 
@@ -133,7 +133,7 @@ class KeyHolders:
                 "the researcher or the key is not the one of the statement",
                 case="another-researcher-or-key-than-stated",
             )
-        proved = key_possession.of_key_change(self._origin, statement.by, body.jwk)
+        proved = key_possession.key_change_bytes(self._origin, statement.by, body.jwk)
         key_possession.check(body.proof, proved, body.jwk)
         if statement.by in self._people:
             self._people[statement.by] = replace(self._people[statement.by], signer=signer)
@@ -172,7 +172,7 @@ class KeyHolders:
         """Raise unless every individual but the one who signs proves to hold their key."""
         for individual in individuals:
             if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
-                proved = key_possession.of_application(
+                proved = key_possession.application_bytes(
                     self._origin, application.body, individual.jwk
                 )
                 key_possession.check(individual.proof, proved, individual.jwk)
@@ -201,7 +201,7 @@ class KeyHolders:
         if kind == "application" and statement.by.startswith(APPLICANT):
             return _applicant(statement)
         if self._partial and "regulator" in roles:
-            signer = self._regulators.get(head_of(statement.signature).kid)
+            signer = self._regulators.get(parse_header(statement.signature).kid)
             if signer is not None:
                 return signer
         if self._partial and "operator" in roles:

@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, InvalidLedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import head_of, link, signing_input
+from privacy.ledger.statements import digest_statement, parse_header, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -107,7 +107,7 @@ class Signatures:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
         chain.claimed.append(claimed)
-        chain.link = link(claimed.signature, claimed.stated)
+        chain.link = digest_statement(claimed.signature, claimed.stated)
         self._waiting += 1
         if self._waiting >= AT_A_TIME:
             self.settle()
@@ -150,7 +150,7 @@ def _is_signed(claimed: SignatureClaim) -> bool:
 
 def _is_signed_plainly(claimed: SignatureClaim) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = head_of(claimed.signature), claimed.signer.ed25519
+    head, public = parse_header(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:

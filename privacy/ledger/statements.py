@@ -94,7 +94,7 @@ class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-def head_of(signature: str) -> StatementHeader:
+def parse_header(signature: str) -> StatementHeader:
     """Parse the header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
@@ -117,8 +117,8 @@ def signing_input(signature: str, stated: bytes) -> bytes:
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
-def link(signature: str, stated: bytes) -> str:
-    """Return the digest of a statement with its header: its maker's next statement may name it.
+def digest_statement(signature: str, stated: bytes) -> str:
+    """Return the digest of a statement with its header: its maker's next one may name it.
 
     Of the very bytes that were stated: base64url of them would say the same, more slowly.
     """

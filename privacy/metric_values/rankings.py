@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
-from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mixed
+from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mix_bits
 from privacy.metric_values.list_extraction import Floats, ListRows, extract_lists
 from privacy.tables.fixed_point import to_fixed_point
 
@@ -66,7 +66,7 @@ class Ndcg:
         ideal = ideal_gain(gains, candidates != NOBODY)
         counts = ideal > 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            ndcg = np.where(counts, discounted(gains) / ideal, 0.0)
+            ndcg = np.where(counts, discount(gains) / ideal, 0.0)
         one = np.where(counts, self.scale, 0)
         return np.column_stack([one, np.minimum(to_fixed_point(ndcg, self.scale), one)])
 
@@ -167,7 +167,7 @@ class RankGaps:
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
         """Return the rank, from 0, of the pair of each list."""
-        return (mixed(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
+        return (mix_bits(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
         """Return a row per pair, for the person on the side; nothing where a place is blank."""
@@ -186,7 +186,7 @@ def gain(relevance: Floats) -> Floats:
     return np.asarray(np.exp2(np.clip(np.nan_to_num(relevance), 0.0, 30.0)) - 1)
 
 
-def discounted(gains: Floats) -> Floats:
+def discount(gains: Floats) -> Floats:
     # DCG = Σ_p gain / log2(p + 1), p from 1   [OHB26, §5.3]
     return np.asarray(gains @ _discounts(gains.shape[1]))
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from privacy.errors import BoundsError
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request, share_of
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request, share_of
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Lots, Reach
 

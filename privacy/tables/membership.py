@@ -57,7 +57,7 @@ class Membership:
                 yield group, persons[start : start + size]
 
 
-def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
     """Which of some people are among these, who are sorted."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)

@@ -22,10 +22,10 @@ from typing import Final, Literal
 Currency = Literal["epsilon", "rho"]
 Relation = Literal["add-remove", "change-one"]
 Exploration = Literal["exploration-loss"]
-Borne = Literal["borne"]
-Name = tuple[Currency, Relation] | tuple[Exploration, Borne]
+MaxLoss = Literal["borne"]
+Name = tuple[Currency, Relation] | tuple[Exploration, MaxLoss]
 EXPLORATION: Final = "exploration-loss"
-BORNE: Final = "borne"
+MAX_LOSS: Final = "borne"
 ADD_REMOVE: Final = "add-remove"
 CHANGE_ONE: Final = "change-one"
 # More than any mandate holds: the price in epsilon of what has none.
@@ -67,14 +67,14 @@ class ExactPrice:
     @classmethod
     def exploration(cls, loss: Fraction) -> "ExactPrice":
         """Return the price of what people may lose at most, all together."""
-        return cls({(EXPLORATION, BORNE): loss})
+        return cls({(EXPLORATION, MAX_LOSS): loss})
 
     def of(self, currency: Currency, relation: Relation) -> Amount:
         return self.amounts.get((currency, relation), Fraction(0))
 
     @property
     def exploration_loss(self) -> Fraction:
-        return Fraction(self.amounts.get((EXPLORATION, BORNE), 0))
+        return Fraction(self.amounts.get((EXPLORATION, MAX_LOSS), 0))
 
     def debit(self, currency: Currency) -> Amount:
         """Return the debit of an account in this currency: always the change-one price."""

@@ -172,12 +172,12 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 
 @cache
-def ring(size: RingSize, modulus: int) -> Ring:
+def load_ring(size: RingSize, modulus: int) -> Ring:
     """Return the ring, made once: SEAL's tables take a while."""
     return Ring(size, modulus)
 
 
-def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
+def parse_words(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
     """Numbers from a message; the last axis but one is the primes that they must be below."""
     words = np.frombuffer(data, "<u8").reshape(shape)
     if np.any(words >= np.array(primes, np.uint64)[:, np.newaxis]):
@@ -185,18 +185,18 @@ def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Wo
     return words
 
 
-def added(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
+def add_modulo(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
     """Return the sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
     total, moduli = one + other, np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(total < moduli, total, total - moduli)
 
 
-def negated(words: Words, primes: tuple[int, ...]) -> Words:
+def negate_modulo(words: Words, primes: tuple[int, ...]) -> Words:
     """Return the negative modulo each prime."""
     moduli = np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(words == 0, words, moduli - words)
 
 
-def spread(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
+def to_residues(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
     """Small signed integers modulo each prime."""
     return np.stack([residues(integers, prime) for prime in primes])

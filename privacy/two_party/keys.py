@@ -18,10 +18,10 @@ import numpy as np
 import seal
 from numpy.typing import NDArray
 
-from privacy.two_party.bfv_ring import Ring, added, negated
+from privacy.two_party.bfv_ring import Ring, add_modulo, negate_modulo
 from privacy.two_party.errors import NoiseBudgetError
 from privacy.two_party.flooding import MARGIN
-from privacy.two_party.randomness import expanded
+from privacy.two_party.randomness import expand_label
 from privacy.two_party.residues import Words
 
 
@@ -34,7 +34,7 @@ class SecretKey:
         self._encryptor = seal.Encryptor(ring.context, self._key)
         secret = _evaluated(ring, self._key)
         self._multiplier = ring.multiplier(secret)
-        self._turned = _turned(ring, secret)
+        self._turned = _rotate(ring, secret)
 
     def __reduce__(self) -> str:
         raise TypeError("a secret key is neither written down nor copied")
@@ -53,12 +53,12 @@ class SecretKey:
         cipher = self._encryptor.encrypt_symmetric(plain)
         ring.evaluator.transform_to_ntt_inplace(cipher)
         own, uniform = ring.parts(cipher)
-        public = expanded(label, ring.primes, ring.degree)
+        public = expand_label(label, ring.primes, ring.degree)
         # c₀ = c₀' + (a − c₁)·s, number by number in evaluation form
-        moved = added(uniform, negated(public, ring.primes), ring.primes)
+        moved = add_modulo(uniform, negate_modulo(public, ring.primes), ring.primes)
         pair = ring.ciphertext(np.stack([moved, uniform]), evaluated=True)
         ring.evaluator.multiply_plain_inplace(pair, self._multiplier)
-        return added(own, ring.parts(pair)[0], ring.primes)
+        return add_modulo(own, ring.parts(pair)[0], ring.primes)
 
     def decrypt(self, words: Words, most_noise: int) -> int:
         """Decrypt the residue modulo t of one sum; raise if its noise is too large."""
@@ -74,7 +74,7 @@ class SecretKey:
         """
         primes, t = self.ring.primes[: len(words)], self.ring.modulus
         whole = prod(primes)
-        phase = _joined([int(row[0]) + self._inner(row[1:]) for row in words], primes)
+        phase = _combine([int(row[0]) + self._inner(row[1:]) for row in words], primes)
         # phase = (Q/t)·m + noise, so m is the integer nearest to t·phase / Q
         message = (phase * t + whole // 2) // whole
         return message % t, phase - (message * whole + t // 2) // t
@@ -102,7 +102,7 @@ def _evaluated(ring: Ring, key: seal.SecretKey) -> Words:
     return numbers.reshape(-1, ring.degree)[: len(ring.primes)]
 
 
-def _turned(ring: Ring, evaluated: Words) -> NDArray[np.int64]:
+def _rotate(ring: Ring, evaluated: Words) -> NDArray[np.int64]:
     """(s[0], −s[N−1], …, −s[1]): what c₁ is multiplied with for the constant coefficient."""
     pair = ring.ciphertext(np.stack([evaluated, evaluated]), evaluated=True)
     row = ring.parts(ring.evaluator.transform_from_ntt(pair))[0][0]
@@ -110,7 +110,7 @@ def _turned(ring: Ring, evaluated: Words) -> NDArray[np.int64]:
     return np.concatenate([ternary[:1], -ternary[:0:-1]])
 
 
-def _joined(numbers: list[int], primes: tuple[int, ...]) -> int:
+def _combine(numbers: list[int], primes: tuple[int, ...]) -> int:
     """Return the number with these residues, modulo the product of the primes."""
     whole = prod(primes)
     return (

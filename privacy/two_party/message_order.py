@@ -28,7 +28,7 @@ WEIGHTS_PART = 16
 SUMS_PART = 32
 
 
-def script(terms: RunTerms) -> tuple[Exchange, ...]:
+def list_messages(terms: RunTerms) -> tuple[Exchange, ...]:
     """All exchanges of a run, in order."""
     return (
         Exchange(

@@ -69,12 +69,12 @@ class MessageKind(IntEnum):
     PROOF = 17
 
 
-def number_of(message: bytes) -> int | None:
+def read_number(message: bytes) -> int | None:
     """Return the stated number of a message; None if it is too short to hold one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 
-def version_of(message: bytes) -> int | None:
+def read_version(message: bytes) -> int | None:
     """Return the version that a message states, or None if it is too short to state one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[1])
 

@@ -13,12 +13,12 @@ from privacy.two_party.errors import OpeningError
 OVERHEAD = 48
 
 
-def sealed(secret: bytes, public_key: bytes) -> bytes:
+def seal(secret: bytes, public_key: bytes) -> bytes:
     """Seal the secret for the holder of this X25519 key."""
     return SealedBox(PublicKey(public_key)).encrypt(secret)
 
 
-def unsealed(box: bytes, secret_key: bytes) -> bytes:
+def unseal(box: bytes, secret_key: bytes) -> bytes:
     """Return the content of a box that was sealed to this X25519 key."""
     try:
         return SealedBox(PrivateKey(secret_key)).decrypt(box)

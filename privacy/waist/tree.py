@@ -27,7 +27,7 @@ from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 from privacy.tables.bounded_table import Bounds, Reach, Table
 from privacy.tables.price import ExactPrice
 from privacy.tables.tree_shape import best_branching, levels, nodes_of_prefix
-from privacy.waist.calibration import integers
+from privacy.waist.calibration import integer_domain
 from privacy.waist.laplace import DiscreteLaplace
 
 __all__ = ["LaplaceTree", "best_branching", "levels", "nodes_of_prefix", "worst_prefix"]
@@ -87,11 +87,13 @@ class LaplaceTree:
         height = tree.map(1)
         rows = int(np.prod(self.bounds.shape[:-1]))
         count = len(tree(np.zeros(self.leaves, np.int64)))
-        added, changed = (_raised(r, height) for r in (self.bounds.added, self.bounds.changed))
+        added, changed = (
+            _raise_to_power(r, height) for r in (self.bounds.added, self.bounds.changed)
+        )
         return DiscreteLaplace(Bounds((rows, count), added, changed), self.epsilon)
 
 
-def _raised(reach: Reach, height: int) -> Reach:
+def _raise_to_power(reach: Reach, height: int) -> Reach:
     """Return the sensitivity of the tree: each unit at a leaf moves one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
@@ -99,7 +101,7 @@ def _raised(reach: Reach, height: int) -> Reach:
 @lru_cache(maxsize=256)
 def _tree(leaves: int, branching: int) -> Any:
     return make_b_ary_tree(
-        integers(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
+        integer_domain(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
     )
 
 

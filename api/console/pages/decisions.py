@@ -80,7 +80,7 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     return visit.go(f"/regulator/applications/{made.id}")
 
 
-def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
+def read_personal_text(form: dict[str, str], name: str = "reasons") -> Personal:
     """Return an erasable text of a form with a salt. The ledger commits to it. Browsers end lines
     with CRLF.
     """
@@ -91,7 +91,7 @@ def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
 
 
 def _decision(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    reasons, until = words_of(form), form.get("until") or None
+    reasons, until = read_personal_text(form), form.get("until") or None
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
@@ -106,7 +106,7 @@ def _decision(application: Application, event: str, form: dict[str, str]) -> Sig
 
 
 def _mediation(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    text, days = words_of(form), form.get("days") or None
+    text, days = read_personal_text(form), form.get("days") or None
     draft = parse_draft(
         MediationDraft, application_id=application.id, outcome=event, text=text, days=days
     )
@@ -120,7 +120,7 @@ def _approval(
 ) -> SignedAct:
     """Return the mandate of the form, and the digest of the application as it was submitted."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
-    limits, reasons = _limits(application, form), words_of(form)
+    limits, reasons = _limits(application, form), read_personal_text(form)
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,

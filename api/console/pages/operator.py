@@ -17,7 +17,7 @@ from api.health.queue_status import MEANINGS, read_queue_status
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError
 from api.ledger import key_rotation
-from api.telemetry.process_counters import RequestCounts, added
+from api.telemetry.process_counters import RequestCounts, sum_traffic
 from api.web.dependencies import ReadDep
 from openapi.resources import SigningKey
 
@@ -102,7 +102,9 @@ def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
 def _by_route(found: list[dict[str, RequestCounts]]) -> list[tuple[str, RequestCounts]]:
     """Return the totals of all processes, the busiest route first."""
     names = {name for routes in found for name in routes}
-    total = {name: added(routes[name] for routes in found if name in routes) for name in names}
+    total = {
+        name: sum_traffic(routes[name] for routes in found if name in routes) for name in names
+    }
     return sorted(total.items(), key=lambda item: (-item[1].requests, item[0]))
 
 

@@ -39,7 +39,7 @@ class Evidence(BaseModel):
 @router.get("/regulator/ledger/head.json")
 def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
     """Return the newest signed head."""
-    return _evidence(visit, session, queries.get_newest_head(session).note, None)
+    return _evidence(visit, session, queries.get_newest_checkpoint(session).note, None)
 
 
 @router.get("/regulator/ledger/consistency.json")

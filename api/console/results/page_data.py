@@ -166,6 +166,6 @@ def _privacy(result: Result[Any]) -> tuple[str, ...]:
 
 
 def _files(result: Result[Any]) -> frozenset[str]:
-    # The sums of a two-party audit are on the machine that ran it.
-    table = {"data"} if result.kind != "two-party" else set[str]()
+    # Sums that the auditor decrypted are on the machine that ran the audit.
+    table = set[str]() if auditor_kind(result.kind).decrypted_here else {"data"}
     return frozenset({"report"} | table)

@@ -57,7 +57,7 @@ from api.kinds.building_blocks.log_rows import (
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
 from privacy.plans.bias_size import BIAS_UNIT
@@ -242,7 +242,7 @@ def _places(
     score.
     """
     order = np.lexsort((person, -score, -value, query))
-    first, rows = runs_of(query[order])
+    first, rows = find_runs(query[order])
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place

@@ -27,11 +27,11 @@ from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import Log, LogColumns, Logs, Persons, Platform
-from api.platforms.row_exchange import PERSON, nothing, persons_of
-from api.platforms.row_sampling import Places, drawn_rows, runs_of
+from api.platforms.row_exchange import PERSON, empty_table, read_persons
+from api.platforms.row_sampling import Places, find_runs, sample_rows
 from api.telemetry.metrics import adapter_call
 from privacy.tables.bounded_table import Bounds, Table
-from privacy.tables.membership import BATCH, Membership, among
+from privacy.tables.membership import BATCH, Membership, is_among
 
 # Of a batch of people, as rows come; where there are more, fewer people are read at once, and
 # nobody who has more alone.
@@ -108,7 +108,7 @@ class SelectedRows:
         """Return the first index and the number of each person's rows, given rows ordered by
         person.
         """
-        return runs_of(self.person)
+        return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
         """Return the rows of these people, who are sorted. The rows must be ordered by person."""
@@ -116,7 +116,7 @@ class SelectedRows:
         who = self.person[first]
         if np.array_equal(who, persons):
             return self
-        found = among(who, persons)
+        found = is_among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 
@@ -211,7 +211,7 @@ def _drawn(rows: SelectedRows, most: int, secret: int) -> SelectedRows:
     first, each = rows.runs
     if not len(each) or each.max() <= most:
         return rows
-    return rows.take(drawn_rows(rows.person, first, each, most, secret))
+    return rows.take(sample_rows(rows.person, first, each, most, secret))
 
 
 def _within(members: Persons, persons: Persons) -> Persons:
@@ -241,7 +241,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Selec
             if size > _MOST_BYTES:
                 return None
             parts.append(_as_rows(part, selection, log))
-    rows = SelectedRows.joined(parts or [_as_rows(nothing(columns), selection, log)])
+    rows = SelectedRows.joined(parts or [_as_rows(empty_table(columns), selection, log)])
     del parts  # before everything is copied once more
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
@@ -273,7 +273,7 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
     """Return the usable rows, with numbers clipped to their ranges."""
-    person = persons_of(table[PERSON])
+    person = read_persons(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}

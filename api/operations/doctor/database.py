@@ -7,7 +7,7 @@ from sqlmodel import Session, col, func, select
 
 from api.app.capacity import Capacity
 from api.audits.queue.heartbeats import SILENCE
-from api.db import EntryRow, HeadRow, ProcessRow, SigningKeyRow
+from api.db import EntryRow, LedgerEndRow, ProcessRow, SigningKeyRow
 from api.db.schema import list_revisions
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.clock import now
@@ -107,7 +107,7 @@ def schema_is_the_newest(subject: DoctorSubject) -> str | None:
 def ledger_is_whole(subject: DoctorSubject) -> str | None:
     """Compare the number of entries, and hash all that the newest signed head covers."""
     with subject.store.snapshot() as session:
-        size = session.exec(select(HeadRow)).one().size
+        size = session.exec(select(LedgerEndRow)).one().size
         entries = session.exec(select(func.count()).select_from(EntryRow)).one()
         signed = load_latest(session)
         if entries != size:
@@ -137,7 +137,7 @@ def ledger_continues_the_head(subject: DoctorSubject) -> str | None:
     if head is None:
         return "no key of this ledger signed that head"
     with subject.store.snapshot() as session:
-        size = session.exec(select(HeadRow)).one().size
+        size = session.exec(select(LedgerEndRow)).one().size
         if size < head.size:
             return f"the database is old: a head of {head.size} entries was signed, it has {size}"
         if load_tree(session).root(head.size) != head.root:

@@ -15,7 +15,14 @@ import numpy as np
 
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
-from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, distribution, summed
+from auditor_client.stats.noise import (
+    AnyNoise,
+    Floats,
+    Laplace,
+    TreeError,
+    distribution,
+    sum_of_draws,
+)
 
 
 class GroupView(ABC):
@@ -115,7 +122,7 @@ class HistogramGroupView(GroupView):
         return distribution(self.group.rate).most_tilt
 
     def _event(self, cells: tuple[int, ...]) -> GroupCounts:
-        return GroupCounts((sum(cells),), self.size, summed(self.group.rate, len(cells)))
+        return GroupCounts((sum(cells),), self.size, sum_of_draws(self.group.rate, len(cells)))
 
 
 @dataclass(frozen=True)

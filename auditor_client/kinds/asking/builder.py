@@ -8,7 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import RequestFacts, column_range, log_offer, words_among
+from auditor_client.kinds.asking.facts import (
+    RequestFacts,
+    column_range,
+    columns_among,
+    log_offer,
+    words_among,
+)
 from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.asking.values import READERS, numbers
 from auditor_client.kinds.options import parse_bins
@@ -69,11 +75,19 @@ class _Reading:
         """Return what was said of a parameter, or its default."""
         value = self.said.get(parameter.name)
         if value is None and parameter.required:
-            raise InputError(
-                f"{parameter.name} is missing. {parameter.title}: {parameter.help}",
-                case=f"no-{parameter.name}",
-            )
+            return self._only_one(parameter)
         return parameter.default if value is None else value
+
+    def _only_one(self, parameter: RequestParameter) -> Any:
+        """Return the one column of the log that a parameter can be; refuse where it is open."""
+        offered = columns_among(self._log(), parameter.among) if parameter.among else []
+        if len(offered) == 1:
+            return offered[0]
+        choices = f" This log offers: {', '.join(offered)}." if offered else ""
+        raise InputError(
+            f"{parameter.name} is missing. {parameter.title}: {parameter.help}{choices}",
+            case=f"no-{parameter.name}",
+        )
 
     def _value(self, parameter: RequestParameter, value: Any) -> Any:
         """Return what the request takes; None where the service chooses."""

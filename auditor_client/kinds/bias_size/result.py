@@ -13,6 +13,7 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.outcome_moments import OutcomeMoments
+from openapi.kinds import bias_size as contract
 from openapi.resources import AuditKind, BiasSizeRelease, BiasSizeRequest
 
 _ASKED = (
@@ -42,24 +43,42 @@ class Corrections:
 
     @classmethod
     def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
-        """Return the outcomes that the regression of each bin predicts, as the paper corrects
-        scores.
-        """
-        from auditor_client.outcome.scored_rows import (
-            regression_of,  # SciPy takes seconds to import
-        )
+        """Return outcomes predicted by the regression of each bin, as the paper corrects scores.
 
-        add = {name: list[float]() for name in moments.groups}
-        slopes = []
-        for number in range(len(moments.edges) - 1):
-            low, high = moments.limits(number)
-            level, slope = regression_of(moments, number, binary)
-            # The scaled score is (2s - low - high) / (high - low).
-            middle = level - slope * (low + high) / (high - low)
-            slopes.append(moments.outcome_scale * slope * 2 / (high - low))
-            for name, value in zip(moments.groups, middle.tolist(), strict=True):
-                add[name].append(float(moments.outcome(value)))
-        return cls(moments.edges, add, slopes)
+        A bin with too few outcomes is corrected as the nearest bin that has enough, and the lower
+        one of two. `InputError` if no bin has.
+        """
+        bins = range(len(moments.edges) - 1)
+        found = {number: line for number in bins if (line := _line(moments, number, binary))}
+        if not found:
+            raise InputError(
+                "The outcome test has too few outcomes in every bin to correct scores. Run one with"
+                " fewer bins, more people or a larger epsilon.",
+                case="few-outcomes-in-a-bin",
+            )
+        nearest = [min(found, key=lambda other: (abs(other - number), other)) for number in bins]
+        add = {
+            name: [found[number][0][place] for number in nearest]
+            for place, name in enumerate(moments.groups)
+        }
+        return cls(moments.edges, add, [found[number][1] for number in nearest])
+
+
+def _line(moments: OutcomeMoments, number: int, binary: bool) -> tuple[list[float], float] | None:
+    """Return what a bin adds by group, and its slope; None if it has too few outcomes."""
+    from auditor_client.outcome.scored_rows import regression_of  # SciPy takes seconds to import
+
+    low, high = moments.limits(number)
+    try:
+        level, slope = regression_of(moments, number, binary)
+    except InputError as error:
+        if error.case != "few-outcomes-in-a-bin":
+            raise
+        return None
+    # The scaled score is (2s - low - high) / (high - low).
+    middle = level - slope * (low + high) / (high - low)
+    add = [float(moments.outcome(value)) for value in middle.tolist()]
+    return add, moments.outcome_scale * slope * 2 / (high - low)
 
 
 @dataclass(frozen=True)
@@ -81,7 +100,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
     of the audience compete with each other, see `caution`.
     """
 
-    kind: ClassVar[AuditKind] = "bias-size"
+    kind: ClassVar[AuditKind] = contract.KIND.name
     caution: ClassVar[str] = (
         "Only rows of the audience compete: within a query, opportunities move between people of"
         " the audience and never to or from others. Where others compete too, this understates the"

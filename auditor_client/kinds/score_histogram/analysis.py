@@ -18,7 +18,7 @@ from auditor_client.reporting.results_document import (
 DRIVERS = 5
 
 
-def analysed(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any]:
+def analyse_histogram(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any]:
     """Return the fields of `AuditFound` that score histograms have."""
     alpha, delta = judged.alpha, judged.delta
     gap = audit.fairness_gap(delta)

@@ -62,7 +62,7 @@ def registration(study: StudyFound) -> str:
     )
 
 
-def together(study: StudyFound, verdicts: int) -> str:
+def joint_guarantee(study: StudyFound, verdicts: int) -> str:
     """Return the joint guarantee of a study's verdicts."""
     shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
     return (

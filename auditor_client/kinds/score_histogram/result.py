@@ -13,6 +13,7 @@ from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
 from auditor_client.stats.nonnegative_projection import project_to_total
+from openapi.kinds import score_histogram as contract
 from openapi.resources import (
     AuditKind,
     Content,
@@ -38,7 +39,7 @@ OUTSIDE = "outside"
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
-    kind: ClassVar[AuditKind] = "score-histogram"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:

@@ -22,7 +22,7 @@ from auditor_client.transport.http_client import Transport
 from auditor_client.transport.validation import validate
 from openapi.kinds.two_party import KIND
 from openapi.resources import Audit, AuditRequest, SoftMetric, TwoPartyRequest, TwoPartyRun
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 
 if TYPE_CHECKING:
     from privacy.two_party import AuditorParty, RunTerms
@@ -195,7 +195,7 @@ def terms_of(
         audit_id,
         rows=rows,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=candidates,

@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.two_party.residues import Words, signed
+from privacy.two_party.residues import Words, combine_residues
 from replications.paper_5.two_teams.rows import ClientRows
 from replications.paper_5.two_teams.terms import LibraryTerms
 
@@ -15,7 +15,10 @@ def together(terms: LibraryTerms, own: Words, others: Words) -> NDArray[np.objec
     """Return the sums that two shares make: tuples × cells × columns, exact integers."""
     moduli = [ring.modulus for ring in terms.rings]
     sums = np.array([(one + other) % m for one, other, m in zip(own, others, moduli, strict=True)])
-    found = [signed([int(x) for x in parts], moduli) for parts in sums.reshape(len(moduli), -1).T]
+    found = [
+        combine_residues([int(x) for x in parts], moduli)
+        for parts in sums.reshape(len(moduli), -1).T
+    ]
     return np.array(found, object).reshape(terms.shape)
 
 

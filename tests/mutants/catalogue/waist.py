@@ -124,8 +124,8 @@ MUTANTS = (
         "laplace_noise_is_reused",
         "All cells of a table get the same Laplace noise.",
         "privacy/waist/laplace.py",
-        "np.asarray(made(self)(zeros), np.int64)",
-        "np.asarray(made(self)(zeros)[:1] * len(zeros), np.int64)",
+        "np.asarray(make_calibrated(self)(zeros), np.int64)",
+        "np.asarray(make_calibrated(self)(zeros)[:1] * len(zeros), np.int64)",
         (
             "tests/privacy/waist/test_laplace.py::test_noise_is_fresh_for_every_cell_and_every_release",
         ),
@@ -142,7 +142,7 @@ MUTANTS = (
         "selection_without_noise",
         "Report noisy max reports the true maximum.",
         "privacy/waist/selection.py",
-        "return int(made(self)(table.cells))",
+        "return int(make_calibrated(self)(table.cells))",
         "return int(table.cells.argmax())",
         (
             "tests/privacy/waist/test_selection.py"

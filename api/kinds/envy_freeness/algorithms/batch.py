@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS, Terms, Verdict, require_arms
 
 Floats = NDArray[np.float64]
@@ -116,7 +116,7 @@ class Fleet(ABC, Generic[State]):
 
     def tell(self, rewards: ArrayLike) -> None:
         """Take the rewards of the chosen arms: a row for each target, its steps in their order."""
-        counted, bad = mended(rewards)
+        counted, bad = replace_invalid_rewards(rewards)
         wanted = (len(self._asked), self.block)
         if counted.size != wanted[0] * wanted[1]:
             raise ValueError(f"{wanted} rewards were asked for, but {counted.shape} were told")

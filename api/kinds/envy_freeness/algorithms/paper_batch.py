@@ -24,7 +24,7 @@ from api.kinds.envy_freeness.algorithms.paper_kernels import (
     learn,
     play,
 )
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import Terms
 
 # In a leap: draws of all targets together; rewards kept of all arms together, and of each.
@@ -107,7 +107,7 @@ def _refill(supply: Supply, rewards: Rewards) -> None:
     """Draw anew what was used up."""
     each = supply.rewards.shape[2]
     people, arms = np.nonzero(supply.used == each)
-    drawn, bad = mended(rewards(np.repeat(people, each), np.repeat(arms, each)))
+    drawn, bad = replace_invalid_rewards(rewards(np.repeat(people, each), np.repeat(arms, each)))
     if bad.any():
         raise ValueError("rewards that are drawn beforehand must be in [0, 1]")
     supply.rewards[people, arms] = drawn.reshape(-1, each)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+def replace_invalid_rewards(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the rewards that count, and which of them were corrected."""
     came = np.asarray(rewards, np.float64)
     bad = ~((came >= 0) & (came <= 1))
@@ -23,7 +23,7 @@ def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     return np.clip(np.where(np.isnan(came), 0.0, came), 0.0, 1.0), bad
 
 
-def mended_one(reward: float) -> float:
+def replace_invalid_reward(reward: float) -> float:
     """Return the same for one reward."""
     if 0 <= reward <= 1:
         return float(reward)

@@ -150,3 +150,7 @@ def test_every_field_has_a_title_and_a_help_text(name: str) -> None:
     for each in parameters_of(CONTRACTS[name].request):
         assert each.title, each.name
         assert len(each.help) > 10, each.name
+
+
+def test_the_only_column_of_a_log_need_not_be_named() -> None:
+    assert built("reo", log="feed").creators == "young"
