@@ -1,7 +1,7 @@
 """Connections of clients: few enough for the limit of open files, and none that waits for ever.
 
-uvicorn closes an idle connection between two requests. It has no limit on the time that headers
-take to arrive, that the rest of an unread body takes, or that a client takes to read its answer.
+uvicorn closes an idle connection between two requests. It does not limit how long headers take to
+arrive, how long the rest of an unread body takes, or how long a client reads its answer.
 `LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
 server waiting for the longest. It does the same when too many answers wait for their readers.
 

@@ -1,8 +1,8 @@
 """Refusals of overload before a request is parsed: a flood costs little of the event loop.
 
-The loop that refuses requests also serves those that were admitted. To parse a request, to pass it
-through the application and to encode its refusal takes ten times as long as to see that its class
-has no slot left. So the connection asks here first. A request is refused here only if it arrived
+The loop that refuses requests also serves those that were admitted. Parsing a request, passing it
+through the application and encoding its refusal takes ten times as long as testing whether its
+class has a slot. So the connection asks here first. A request is refused here only if it arrived
 whole, is alone on its connection, and would be refused at the gate. Everything else takes the usual
 way. Nothing is decided here: the gate says what is shed.
 

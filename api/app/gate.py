@@ -3,10 +3,9 @@
 FastAPI reads a body before it asks who sent it. Here a new token or session is verified first, and
 a body without one is small. A credential that was verified before is remembered, and verified again
 before a body is read if that was ten seconds ago. The route verifies it once more. One that a route
-has refused is forgotten. A body that is read
-here holds no slot of its class and no thread while it arrives, but a place among the bodies of
-strangers or of researchers. The parts of uploads and the messages of two-party runs are streamed
-to where they are read, and hold a slot of their class meanwhile.
+has refused is forgotten. While a body arrives here, it holds no slot of its class and no thread. It
+holds a place among the bodies of strangers or of researchers. The parts of uploads and the messages
+of two-party runs are streamed to where they are read, and hold a slot of their class meanwhile.
 
 A request gives its slot and its permit back when its answer begins, so that a client who does
 not read keeps neither. Exports keep theirs: they are made while they are sent.

@@ -1,10 +1,10 @@
 """Recomputation of people's balances from audiences and the ledger, for an inspection on site.
 
-Every balance must be what erased audiences carried forward plus the charges of the ledger that
-debit the person, and none may be below zero or above the cap. The part of it that samples and
-hidden audiences took, which is kept apart, must be the same sum over these. A missing block counts
-as one of zeros. The people of every charge must be those that its digest binds it to. The minimum
-that the database checks of each block must be that of its balances.
+Every balance must be what erased audiences carried forward plus the charges that debit the person.
+None may be below zero or above the cap. The part of it that samples and hidden audiences took,
+which is kept apart, must be the same sum over these. A missing block counts as one of zeros. The
+people of every charge must be those that its digest binds it to. The minimum that the database
+checks of each block must be that of its balances.
 
 The outcome is for the platform and its inspector: it is never served.
 """

@@ -4,10 +4,10 @@ An act on n identifiers that begins at time t ends, for everybody outside, at t 
 d(n) = (seconds + n / rate) · 1.25^level. An act that needs longer is late: it ends at the next
 public time, which is a quarter longer, and so on. What a late act shows is how many steps it took.
 
-A late act also raises the level of its size class, so that acts after it take the same time whether
-they would have been late or not. The level falls by one every 200 seconds: by half in ten minutes.
-In t seconds a size class thus shows at most L + t / 200 steps in one process, where L steps cover
-the slowest act; and none if every act ends within its declared time.
+A late act also raises the level of its size class. So later acts take the same time whether or not
+they would have been late. The level falls by one every 200 seconds: by half in ten minutes. In t
+seconds a size class thus shows at most L + t / 200 steps in one process, where L steps cover the
+slowest act; and none if every act ends within its declared time.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Rows of logs exchanged by person: out of the pieces in which they lie, into partitions.
 
-A person's rows may be in every piece. They are in one partition afterwards, in the order of the
-pieces, so that at most `rows_per_person` of them are drawn from all, and not from each piece.
+A person's rows may be in every piece. Afterwards they are in one partition, in the order of the
+pieces. So at most `rows_per_person` of them are drawn from all, and not from each piece.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

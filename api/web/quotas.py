@@ -1,8 +1,8 @@
 """Quotas: how much one auditor may keep in the service.
 
-Each is checked in the transaction that would keep one more, behind a lock that all such
-transactions take, so that two requests cannot both take the last place. They count what the auditor
-did, never what matched (R2).
+Each is checked in the transaction that stores one more, under a lock that all such transactions
+take. So two requests cannot both take the last place. They count what the auditor did, never what
+matched (R2).
 """
 
 from sqlalchemy import ColumnElement, func

@@ -1,7 +1,7 @@
 """Parts that all charts share, as Altair specifications for reports and web pages.
 
-Groups differ by symbol or panel as well as by colour (Okabe and Ito's palette), so that a chart can
-be read in black and white. Every chart carries a description for those who cannot see it.
+Groups differ by symbol or panel as well as by colour (Okabe and Ito's palette). So a chart can be
+read in black and white. Every chart carries a description for those who cannot see it.
 """
 
 from pathlib import Path

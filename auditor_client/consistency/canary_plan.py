@@ -1,8 +1,8 @@
 """Edges, people and canaries with which a delivery rate can be checked in the field.
 
 The check divides what the audit says of the scores by what canaries saw. With geometric edges each
-bin's share is a fixed part of the share above it, so that no rule of scores can favour a group by
-much more than that factor. The top bin's share is a part of the wanted rate. A plan is tried on the
+bin's share is a fixed part of the share above it. So no rule of scores can favour a group by much
+more than that factor. The top bin's share is a part of the wanted rate. A plan is tried on the
 release to be expected, with equal scores in both groups; `field_power` simulates it with noise.
 """
 

@@ -1,7 +1,7 @@
 """The power of a canary to find a platform that treats audits specially, by seeded simulation.
 
-The platform simulated has two groups whose scores spread evenly over all bins. Where it recognises
-an audit it moves a share of one group from the upper half of the bins to the lower, or hides that
+The platform simulated has two groups whose scores spread evenly over all bins. If it recognises an
+audit, it moves a share of one group from the upper half of the bins to the lower. Or it hides that
 it does so elsewhere: either way two of its answers differ by that share.
 """
 

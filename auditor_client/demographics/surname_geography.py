@@ -4,8 +4,8 @@
 
 Everybody gets an answer. A surname that the table leaves out is a rare one, for which the census
 has a row; a surname that is missing tells nothing, and P(r) stands for it; a double name of which
-only the parts are known has their mean. Without an area, or where the two tables contradict each
-other (a surname whose bearers are none of those who live there), the surname stands alone.
+only the parts are known has their mean. The surname counts alone if there is no area, or if the two
+tables contradict each other (no bearer of the surname has a group that lives there).
 
 [Ell09] Elliott et al., Health Services and Outcomes Research Methodology 9 (2009).
 [OHB26] Osoba, He et al., Productionized fairness measurement under privacy constraints, §4.

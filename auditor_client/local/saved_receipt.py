@@ -1,8 +1,8 @@
 """Check that the platform signed exactly this release, and keep what is needed to check it again.
 
-A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
-time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
-groups.
+A saved receipt is one JSON file. It holds the signed statement, the platform's public keys at the
+time, and the proof that it is in the ledger. It also holds the names of the groups, which only the
+auditor knows.
 """
 
 import json

@@ -2,8 +2,8 @@
 
 People are recruited in batches; each batch is its own release, at its own price, and each person is
 in one batch only. At look k the counts of the first k batches are added up, and so are their
-noises, and the interval is taken at delta_k. The delta_k add up to delta, so by the union bound all
-looks are right at once with probability 1 - delta, whenever one stops and for whatever reason.
+noises, and the interval is taken at delta_k. The delta_k add up to delta. By the union bound all
+looks are right at once with probability 1 - delta, whenever and for whatever reason one stops.
 Batch sizes are fixed beforehand, whatever is seen. The proof is in docs/explanation/planning.md.
 
 With an end in sight, delta is spent by Lan and DeMets's function (1983): most of it late.

@@ -1,8 +1,8 @@
 """Limits of the penalty of two groups, by way of the logarithm of the ratio of their utilities.
 
 With θ = ln(U_1/U_2) the penalty is |U_1 - U_2| / (U_1 + U_2) = tanh(|θ|/2), which grows with |θ|.
-An interval of θ gives one of the penalty that holds at zero too, and errors of logarithms of counts
-are nearer to normal than those of ratios: where counts are small this is the better scale.
+An interval of θ gives one of the penalty that holds at zero too. Errors of logarithms of counts are
+nearer to normal than those of ratios: where counts are small this is the better scale.
 """
 
 import math

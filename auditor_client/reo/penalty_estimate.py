@@ -3,8 +3,9 @@
     Δ_REO = std(U) / mean(U): 0 if relevant content of every group is shown equally often
 
 The interval holds at zero too, where the estimate is biased up and the delta method has no
-gradient: see `ratios` and `critical`. Where a count is too small for a normal law, limits come from
-each count by itself (`boxes`), and the estimate may be undefined while a bound on one side holds.
+gradient: see `ratios` and `critical`. If a count is too small for a normal distribution, limits
+come from each count alone (`boxes`), and the estimate may be undefined while a bound on one side
+holds.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, eq. 4 and Algorithm 1.

@@ -2,10 +2,10 @@
 
     AUC[j] = Σ_{i,l} w_ij w_lj (1{s_i > s_l} + ½ 1{s_i = s_l}) / (Σ_i w_ij Σ_l w_lj)
 
-over positives i and negatives l. Over all pairs it factors into sums by score, so that it follows
-from positives and negatives by bin (in the service), or by every score (in the library): the same
-as the area under the ROC curve by trapezes from the threshold ∞ on, where both rates are 0; eq. 16
-as printed leaves that first trapeze out.
+over positives i and negatives l. Over all pairs it factors into sums by score. So it follows from
+positives and negatives by bin (in the service), or by score (in the library): the same as the area
+under the ROC curve by trapezes from the threshold ∞ on, where both rates are 0; eq. 16 as printed
+leaves that first trapeze out.
 
 [OHB26] eqs. 14-17.  [DDC88] DeLong, DeLong, Clarke-Pearson, Biometrics 44 (1988) (its variance).
 """

@@ -1,10 +1,10 @@
 """Two-party runs in the ledger: what was answered, what a regulator opened, what was delivered.
 
-The platform cannot see whether an auditor's weights are as declared, so a mandate says which share
-of runs a regulator opens before they are delivered. Which ones is drawn by the signed head that
-ends with the answer: by then the auditor is bound to every message, whose hash the answer states,
-and nobody outside of the platform could know that head's root before. The platform could: it says
-when it answered. To use this it would have to want its own people less protected. There is one such
+The platform cannot see whether an auditor's weights are as declared. So a mandate states the share
+of runs that a regulator opens before delivery. Which ones is drawn by the signed head that ends
+with the answer: by then the auditor is bound to every message, whose hash the answer states, and
+nobody outside of the platform could know that head's root before. The platform could: it says when
+it answered. To use this it would have to want its own people less protected. There is one such
 checkpoint, and no other will do: a verifier finds it among the signed ones and draws again.
 """
 

@@ -1,9 +1,9 @@
 """Caps on lists: each person counts in at most a declared number of lists, in each role.
 
-A list is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
-by what happened in it. Roles are capped one after the other: first the one whose list it is (the
-viewer), then those who appear in it (candidates). A candidate beyond their cap is *blank* in that
-list; the list itself stays, since dropping it would let one person take others' lists away.
+An order that is fixed beforehand (a mix of number and seed) decides whether a list is kept, never
+its content. Roles are capped one after the other: first the one whose list it is (the viewer), then
+those who appear in it (candidates). A candidate beyond their cap is *blank* in that list; the list
+itself stays, since dropping it would let one person take others' lists away.
 
 A list belongs to its viewer: without the viewer it is not there. A candidate's part in it is that
 they are in it and what came of it: without the candidate their place is blank.

@@ -1,8 +1,8 @@
 """Noise that a ciphertext of a sum may hold, and the flooding noise that must hide it.
 
-The holder of the key reads the plaintext of a ciphertext and also its noise, and the noise of a
-product is the noise of one factor times the *other factor*: unless it is drowned, the auditor would
-read the platform's values from it. So the platform adds uniform noise of a far larger range.
+The holder of the key reads the plaintext of a ciphertext and also its noise. The noise of a product
+is the noise of one factor times the *other factor*: unless it is drowned, the auditor would read
+the platform's values from it. So the platform adds uniform noise of a far larger range.
 
 The arithmetic, in worst cases and not in averages:
 

@@ -1,9 +1,9 @@
 """Opening a transcript: what binds the auditor to the weights that were declared.
 
 The platform cannot see a weight, so that its promise holds only for weights within the terms. But
-every message is in the transcript, the transcript's hash is in the ledger, and the secret key was
-sealed to the regulator in one of the messages. With it the regulator decrypts what the auditor sent
-and looks at each number; of honest weights the findings say nothing at all.
+the transcript holds every message, and the ledger holds the transcript's hash. One of the messages
+sealed the secret key to the regulator. With it the regulator decrypts what the auditor sent and
+looks at each number; of honest weights the findings say nothing at all.
 
 Found are:
 - a transcript that is not the one of the hash;

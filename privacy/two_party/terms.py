@@ -1,7 +1,7 @@
 """The terms of a run: all that is public, agreed beforehand, and hashed into every message.
 
-Unit: one person. Everybody matches at most one row of the auditor's upload, and adds the outer
-product of its weights and their values, w ⊗ v, to the table of sums (groups × cells).
+Unit: one person. Each person matches at most one row of the auditor's upload. The person adds the
+outer product of its weights and their values, w ⊗ v, to the table of sums (groups × cells).
 Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
 platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
 

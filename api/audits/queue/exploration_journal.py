@@ -1,7 +1,7 @@
 """Journal of an audit that explores: the steps that it has done so far, in the database.
 
-It is written by the holder of the audit's claim alone, so a worker that was given up for dead
-cannot undo what its successor did. A writer learns whether the audit was stopped.
+Only the holder of the audit's claim writes it. So a worker that was taken for dead cannot undo what
+its successor did. A writer learns whether the audit was stopped.
 """
 
 import time

@@ -1,7 +1,7 @@
 """The largest change of each table in a family of neighbours, and what it costs.
 
-Norms are exact integers. The loss of a pair is what an adversary who knows both worlds can gain at
-most from the noise as it is calibrated, over all tables of the release together.
+Norms are exact integers. The loss of a pair is the most that an adversary who knows both worlds can
+gain from the calibrated noise. It covers all tables of the release together.
 """
 
 from collections.abc import Iterator, Mapping

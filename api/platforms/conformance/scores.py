@@ -1,7 +1,7 @@
 """Checks of `Scores`: a score is a function of content, person and context, and of nothing else.
 
-Scores are compared to the last bit. A score near the edge of a bin that moves with the batch it is
-in would let one person change what is counted of another, which no price covers.
+Scores are compared to the last bit. If a score near the edge of a bin depended on its batch, one
+person could change what is counted of another. No price covers that.
 """
 
 import time

@@ -1,7 +1,7 @@
 """A circuit breaker that people's data cannot open (R2).
 
-Only calls that concern nobody are counted. Were failures about people counted too, somebody for
-whom the adapter fails could make it look down, and an audit would fail because of who is in it.
+Only calls that concern nobody are counted. Failures about people do not count. Otherwise a person
+for whom the adapter fails could make it look down, and an audit would fail because of that person.
 """
 
 import threading

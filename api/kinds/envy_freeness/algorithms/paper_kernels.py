@@ -1,10 +1,10 @@
 """A step of Algorithm 1, OCEF, for one target of a fleet, compiled: the decisions of `single`.
 
-One step changes one arm, so all that is compared is kept up to date by a constant amount of work,
-whatever the number of arms. Line 7 asks for the least upper limit among active arms, line 8 for the
-largest lower limit. Those are kept as limits of themselves: a pulled arm may lower the one or raise
-the other at once; when one of them says that something may have happened, all arms are looked at,
-and they are made exact again.
+One step changes one arm. So a constant amount of work updates all that is compared, whatever the
+number of arms. Line 7 asks for the least upper limit among active arms, line 8 for the largest
+lower limit. Those are kept as limits of themselves: a pulled arm may lower the one or raise the
+other at once; when one of them says that something may have happened, all arms are looked at, and
+they are made exact again.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1 and equation 4.
 """
