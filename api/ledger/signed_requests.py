@@ -1,4 +1,4 @@
-"""Signed requests: statements by their caller, for this platform, about exactly this body."""
+"""Signed requests: the dependency that reads the key and the signature from the two headers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ SignedDep = Annotated[SignedRequest, Depends(_signed)]
 
 
 def load_key(session: Session, caller: Caller) -> Mapping[str, Any] | None:
-    """Return the caller's registered key, as this transaction sees it."""
+    """Return the key that is registered for the caller, as this transaction sees it."""
     row = find(session, ResearcherRow, id=caller.researcher_id)
     return row.jwk if row else None
 
