@@ -68,7 +68,7 @@ class Auditor(LedgerConnection):
         return Studies(self._statements)
 
     def budget(self) -> Budget:
-        """The mandates of this auditor, with what is spent and what remains."""
+        """Return the mandates of this auditor, with what is spent and what remains."""
         return self._transport.get("/v1/budget", Budget)
 
     def burn_down(self) -> list[BurnDown]:
@@ -78,7 +78,7 @@ class Auditor(LedgerConnection):
         return [burn_down(mandate, entries, now) for mandate in self.budget().mandates]
 
     def budget_chart(self, like: Quote | None = None) -> Any:
-        """The burn-down of each mandate, and how many more audits `like` this quote it buys.
+        """Draw the burn-down of each mandate, and the number of further audits `like` this quote.
 
         Without a quote, like the latest audit paid for. It shows itself in a notebook.
         """

@@ -12,9 +12,10 @@ from auditor_client.oversight.client import Insight
 from auditor_client.oversight.quarter import Quarter
 from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.client import Applications
 from auditor_client.vetting.stop_switch import stop
+from openapi.kinds.registry import DEFAULT
 from openapi.resources import (
     AuditKind,
     Auditor,
@@ -76,7 +77,7 @@ class Researchers:
         """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
         body = validate(
             ResearcherDraft,
-            name=personal(name),
+            name=salt_text(name),
             role=role,
             auditor_id=auditor_id,
             jwk=None if jwk is None else checked_public(jwk),
@@ -86,7 +87,7 @@ class Researchers:
 
     def remove(self, researcher_id: str, reason: str) -> Researcher:
         """Take access from an individual; their tokens stop working at once."""
-        body = validate(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
+        body = validate(RemovalDraft, researcher_id=researcher_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 
     def list(self) -> list[Researcher]:
@@ -113,7 +114,7 @@ class Mandates:
         exploration_limit: Number = 0,
         opened_share: Number = 1,
         valid_from: datetime | None = None,
-        kinds: Sequence[AuditKind] = ("score-histogram",),
+        kinds: Sequence[AuditKind] = (DEFAULT,),
         researcher_ids: Sequence[str] | None = None,
     ) -> Mandate:
         """Grant a mandate (default: valid from now on).
@@ -179,12 +180,12 @@ class Mandates:
             exploration_limit=to_decimal_or_none(exploration_limit, "exploration_limit"),
             kinds=kinds and list(kinds),
             valid_until=valid_until,
-            reason=personal(reason),
+            reason=salt_text(reason),
         )
         return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
 
     def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
-        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
+        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 
     def list(self) -> list[Mandate]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlmodel import Field
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.kernel.clock import now
 from api.ledger import append
 from bench.bare import Bare
@@ -42,7 +42,7 @@ class BareRow(Bare, table=True):
 def run() -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=1_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=1_000)) as host,
     ):
         Bare.metadata.create_all(host.service.store.engine)
         return [

@@ -18,7 +18,7 @@ from sqlalchemy import func, text
 from sqlmodel import select
 
 from api.accounting.balance_blocks import BLOCK, pack
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import EntryRow, Store
 from bench import day
 from bench.harness import RESULTS
@@ -110,7 +110,7 @@ class Sizes:
 def measured_sizes(audits: int = 20) -> Sizes:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=5_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=5_000)) as host,
     ):
         store, people = host.service.store, np.arange(400, dtype=np.int64)
         host.audit(host.sealed(people)[0])
@@ -168,7 +168,7 @@ class Model:
         ]
 
     def workers(self, jobs: list[day.Job], limit: int = 256) -> tuple[int, list[float]]:
-        """The fewest, by doubling, with which 99 of 100 wait no longer than they may."""
+        """Return the fewest workers, by doubling, with which 99 of 100 wait as long as allowed."""
         workers = 2  # one may die
         while True:
             found = sorted(day.waits(jobs, workers).values())

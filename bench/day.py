@@ -45,7 +45,7 @@ class Line:
         return max(ahead, last) + 1 + job.people // BATCH
 
     def take(self) -> Job | None:
-        """The next one, of an auditor who has fewer running than one may have."""
+        """Take the next one, of an auditor with fewer running than allowed."""
         share = Counter(job.auditor for _, job in self.running)
         able = [each for each in self.waiting if self._may_run(share[each[1].auditor])]
         if not able:

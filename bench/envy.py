@@ -19,13 +19,13 @@ from api.kinds.envy_freeness.algorithms import (
     Certificate,
     Terms,
     audit,
-    fleet_of,
+    make_fleet,
     probabilistic,
     run,
 )
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 from bench.harness import Figure, compare
-from platform_sim.exploration.bandits import PROBLEMS, alike, by_person
+from platform_sim.exploration.bandits import PROBLEMS, arms_of_people, equal_arms
 from platform_sim.exploration.policies import softmax, utilities
 from platform_sim.exploration.preferences import learn, make_preferences
 
@@ -39,7 +39,7 @@ COMPILED, FIRST = 2_000, 400
 def oracle(
     terms: Terms, arms: int, reward: Callable[[int], float], draw: Callable[[], float]
 ) -> tuple[str, list[int]]:
-    """The verdict, and how often each arm was pulled."""
+    """Return the verdict, and how often each arm was pulled."""
     rewards: list[list[float]] = [[] for _ in range(arms + 1)]
     explored: list[float] = []
     active = list(range(1, arms + 1))  # line 1
@@ -104,13 +104,13 @@ def paper_size(
     size = probabilistic(len(found), DELTA, GAMMA, LAM)
     terms = Terms(size.level, EPSILON, alpha, bounds=bounds, ceiling=ceiling)
     rng = np.random.default_rng(seed)
-    rewards = by_person(found, rng)
+    rewards = arms_of_people(found, rng)
     return audit(rewards, len(found), size, terms, rng, first_envy_ends=False, ahead=True)
 
 
 def run_fleet(terms: Terms, targets: int) -> None:
     rng, means = np.random.default_rng(0), PROBLEMS[3]
-    run(fleet_of(terms, len(means) - 1, targets), alike(means, rng), rng)
+    run(make_fleet(terms, len(means) - 1, targets), equal_arms(means, rng), rng)
 
 
 def run_oracle(terms: Terms, targets: int, means: np.ndarray) -> None:

@@ -161,7 +161,7 @@ def _statement(paying: Paying, body: dict[str, Any], key: str, made: int) -> dic
     words = _encode(whole)
     signature = paying.key.sign(f"{protected}.{base64(words)}".encode())
     detached = f"{protected}..{base64(signature)}"
-    paying.link = statements.link(detached, words)
+    paying.link = statements.digest_statement(detached, words)
     return {"by": paying.by, "key": key, "body": body, "signature": detached}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, insert, inspect, update
 from sqlmodel import SQLModel, col, func, select
 
-from api.db import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
+from api.db import ChargeRow, EntryRow, LedgerEndRow, MandateRow, TreeHashRow
 from bench.hosted import Hosted
 from privacy.ledger.merkle import root_of
 from privacy.ledger.tiles import TILE
@@ -42,13 +42,13 @@ def fill(host: Hosted, size: int) -> str:
         _entries(connection, len(leaves), size, content)
         _hashes(connection, leaves, size)
         _charges(connection, size // 4, charge, mandate.id)
-        connection.execute(update(HeadRow).values(size=size))
+        connection.execute(update(LedgerEndRow).values(size=size))
     return mandate.id
 
 
 @contextmanager
 def _unguarded(engine: Engine) -> Iterator[Connection]:
-    """A connection with nothing but speed: no journal, and charges of audits that never were."""
+    """Open a connection with nothing but speed: no journal, and charges of invented audits."""
     engine.dispose()  # any other connection keeps the journal
     with engine.connect() as connection:
         connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
@@ -70,7 +70,7 @@ def _entries(connection: Connection, first: int, size: int, like: int) -> None:
 
 
 def _charges(connection: Connection, charges: int, like: str, mandate: str) -> None:
-    """The oldest first; that of the service is the newest."""
+    """Write charges, the oldest first; that of the service is the newest."""
     _copies(
         connection,
         ChargeRow,
@@ -86,7 +86,7 @@ def _charges(connection: Connection, charges: int, like: str, mandate: str) -> N
 def _copies(
     connection: Connection, row: type[SQLModel], like: str, numbers: tuple[int, int], **new: str
 ) -> None:
-    """The row again for each number `n`, with other values in these columns."""
+    """Copy the row for each number `n`, with other values in these columns."""
     table: Any = inspect(row).local_table
     assert isinstance(table, Table)
     names = [column.name for column in table.columns]

@@ -20,7 +20,7 @@ from statistics import median
 
 import numpy as np
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import MandateRow
 from api.kernel.clock import now
 from api.mandates import budgets
@@ -67,7 +67,7 @@ def _audits(sizes: list[int]) -> list[Figure]:
 
 
 def _audited(folder: Path, sizes: list[int]) -> list[float]:
-    """The medians of rounds in which each size has its turn."""
+    """Return the medians of rounds in which each size has its turn."""
     rng = np.random.default_rng(1)  # who is in which group
     with hosted(folder, platform(str(folder / "scores.npy"))) as host:
         asked = {size: host.sealed(rng.permutation(size))[0] for size in sizes}
@@ -93,7 +93,7 @@ def _rounds(size: int) -> int:
 
 
 def _ledgers(sizes: list[int]) -> list[Figure]:
-    """Appends and checks of a rolling budget at the first size, and at the last, in turns."""
+    """Measure appends and checks of a rolling budget at the first and the last size, in turns."""
     with _filled(sizes[0]) as short, _filled(sizes[-1]) as long:
         return [
             _as_fast(name, sizes, {"long": partial(work, *long), "short": partial(work, *short)})
@@ -114,10 +114,10 @@ def _as_fast(name: str, sizes: list[int], work: dict[str, Callable[[], None]]) -
 
 @contextmanager
 def _filled(size: int) -> Iterator[tuple[Hosted, str]]:
-    """A service with a ledger of this size, and the mandate whose budget is checked."""
+    """Host a service with a ledger of this size; yield it and the mandate to check."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=1_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=1_000)) as host,
     ):
         host.audit(host.sealed(np.arange(400))[0])
         yield host, fill(host, size)

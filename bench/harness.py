@@ -72,7 +72,7 @@ def publish(figures: list[Figure]) -> None:
 
 
 def in_step(page: str, results: Iterable[Mapping[str, Any]]) -> str:
-    """The page with the table of these results between its two marks."""
+    """Return the page with the table of these results between its two marks."""
     before, _, rest = page.partition(MARK)
     after = rest.partition(MARK)[2]
     lines = ["| figure | ours | floor or peer | ratio | goal |", "|---|---:|---:|---:|---|"]

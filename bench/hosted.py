@@ -112,7 +112,7 @@ def first_regulator(service: Container) -> Maker:
 
 
 def vetted(service: Container, regulator: Maker) -> Hosted:
-    """The service as a new researcher with a mandate sees it."""
+    """Return the service as a new researcher with a mandate sees it."""
     key = new_key()
     auditor = _registered(service, regulator, key)
     maker = Maker(auditor.researcher_id, key, service.origin)

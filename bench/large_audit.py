@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from api.accounting import charge
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.kinds.building_blocks.score_bins import bin_of
 from api.platforms.interfaces import Scores
 from bench import scattered
@@ -38,7 +38,7 @@ _Bins = Callable[[NDArray[np.float64]], NDArray[np.intp]]
 def run(people: int = 1_000_000) -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=people)) as host,
+        hosted(Path(folder), make_simulated_platform(people=people)) as host,
     ):
         figures = _figures(host, people)
     return [*figures, _memory(people), scattered.figure(COMMAND)]
@@ -74,7 +74,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
 def _everybody_debited(
     _session: object, burdens: Sequence[LifetimeDebit], _settings: object
 ) -> list[list[None]]:
-    """The masks of a charge that leaves out nobody, without a look at balances."""
+    """Return the masks of a charge that drops nobody, without reading balances."""
     return [[None] * len(burden.membership.groups) for burden in burdens]
 
 
@@ -143,7 +143,7 @@ def peak(people: int) -> float:
     """Return the peak of bytes that an audit of these people takes, after an audit of a few."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=people)) as host,
+        hosted(Path(folder), make_simulated_platform(people=people)) as host,
     ):
         few, _ = host.sealed(_everybody(people)[: people // 100])
         request, _ = host.sealed(_everybody(people))

@@ -20,7 +20,7 @@ from rich.console import Console
 from bench import exports
 from bench.exports import base64
 from bench.harness import Figure, in_turns
-from privacy.ledger.export_lines import parse, stated
+from privacy.ledger.export_lines import parse, signed_payload
 from tests.ledgers import ORIGIN
 
 COMMAND = "python -m bench ledger"
@@ -86,7 +86,7 @@ def _signed(lines: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
             keys[entry.facts["researcher_id"]] = urlsafe_b64decode(x + "==")
         elif entry.kind == "charge" and entry.statement is not None:
             protected, _, signature = entry.statement.signature.partition("..")
-            message = f"{protected}.{base64(stated(ORIGIN, entry.kind, entry.statement))}"
+            message = f"{protected}.{base64(signed_payload(ORIGIN, entry.kind, entry.statement))}"
             signed = urlsafe_b64decode(signature + "==") + message.encode()
             jobs.append((signed, keys[entry.statement.by]))
     return jobs

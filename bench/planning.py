@@ -22,8 +22,8 @@ from auditor_client.planning.power_simulation import (
     AuditDesign,
     Outcome,
     SizeKind,
-    audit,
-    ends_in,
+    has_verdict,
+    simulate_release,
 )
 from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.planning.simulated_releases import draw, groups_of
@@ -94,7 +94,7 @@ def run() -> list[Figure]:
 
     def simulation() -> None:
         for seed in range(RUNS):
-            ends_in(design, audit(design, 1879, 0.0, seed), "fair")
+            has_verdict(design, simulate_release(design, 1879, 0.0, seed), "fair")
 
     questions: dict[str, Callable[[], object]] = {
         "exact promise, sizes known": lambda: sample_size(0.2, 0.05, 2, 100, 1.0, "exact"),
@@ -121,7 +121,7 @@ def run() -> list[Figure]:
 
 def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
     def asked() -> object:
-        fast_power.chance.cache_clear()
+        fast_power.estimate_power.cache_clear()
         plan._exact.cache_clear()
         return ask()
 
@@ -131,10 +131,11 @@ def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
 def agreement(design: AuditDesign, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
     """Shares of releases that end in the verdict by forecast, by `bounds`, and judged alike."""
     gap = 0.0 if verdict == "fair" else 2 * design.alpha
-    quick = fast_power.decisions(design, people, gap, verdict)[:runs]
+    quick = fast_power.simulate_decisions(design, people, gap, verdict)[:runs]
     drawn = draw(design, people, gap, 0.001)
     exact = [
-        ends_in(design, groups_of(design, drawn, people, number), verdict) for number in range(runs)
+        has_verdict(design, groups_of(design, drawn, people, number), verdict)
+        for number in range(runs)
     ]
     alike = sum(a == b for a, b in zip(quick, exact, strict=True))
     return sum(quick) / runs, sum(exact) / runs, alike / runs

@@ -18,7 +18,7 @@ def busy(processes: Iterable[int], work: Callable[[], object]) -> float:
 
 
 def children(process: int | None = None) -> list[int]:
-    """Processes that this one, or that one, has begun and that are there."""
+    """Return the running processes that this one, or that one, started."""
     tasks = Path(f"/proc/{process or 'self'}/task").glob("*/children")
     return [int(child) for task in tasks for child in _read(task).split()]
 

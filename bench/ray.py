@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import ray
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.execution.ray.driver import RayEngine
 from api.kernel.settings import RayCluster
 from api.kinds.context import AuditContext, in_process_context
@@ -65,7 +65,9 @@ def _cluster(folder: str) -> Iterator[None]:
 def _scored(people: int) -> list[Figure]:
     asked = {"kind": "score-histogram", "content_id": "content_" + "0" * 30, **IDS, **EDGES}
     name = f"scores of {people:,} people on Ray"
-    return _figures(name, asked, partial(simulated, people=people), people, [SOFTWARE_JOB])
+    return _figures(
+        name, asked, partial(make_simulated_platform, people=people), people, [SOFTWARE_JOB]
+    )
 
 
 def _logged(folder: Path, rows: int) -> list[Figure]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.accounting import lifetime_caps
-from api.accounting.balance_blocks import BLOCK, Blocks, numbers_of
+from api.accounting.balance_blocks import BLOCK, Blocks, list_block_numbers
 from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.db.schema import migrate
@@ -33,7 +33,7 @@ def figure(command: str, people: int = 10_000) -> Figure:
         migrate(store)
         far, near = _charge(store, everywhere), _charge(store, np.arange(people))
         for some in (everywhere, np.arange(people)):
-            _fill(store, numbers_of(some))
+            _fill(store, list_block_numbers(some))
         told = (
             f"charge of {people:,} people scattered over {PLATFORM:,};"
             " compared with as many neighbours"

@@ -159,7 +159,7 @@ def _some() -> Persons:
 def served(
     folder: Path, database_url: str, processes: int, settings: Mapping[str, object]
 ) -> Iterator[tuple[Container, list[str]]]:
-    """Processes of the service, and its parts here to prepare what is asked of them."""
+    """Start processes of the service, and its parts here to prepare what is asked of them."""
     ports = [free_port() for _ in range(processes)]
     config = folder / "settings.toml"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
@@ -203,7 +203,7 @@ def _bare(folder: Path, system: System, processes: int, audits: int, looks: str)
 
 
 def _body() -> bytes:
-    """A request as long as ours."""
+    """Return a request as long as ours."""
     request = ScoreHistogramRequest(
         content_id=new_id("content"),
         audience_id=new_id("audience"),
@@ -215,7 +215,7 @@ def _body() -> bytes:
 
 @contextmanager
 def _running(commands: Sequence[list[str]], ports: Sequence[int]) -> Iterator[list[str]]:
-    """These processes, until they answer; ended by their own ids."""
+    """Run these processes until they answer; end them by their own ids."""
     urls = [f"http://127.0.0.1:{port}" for port in ports]
     with ExitStack() as stack:
         for command in commands:

@@ -34,7 +34,7 @@ from privacy.two_party import (
     weights_of,
 )
 from privacy.two_party.dleq import PROOF
-from privacy.two_party.message_order import script
+from privacy.two_party.message_order import list_messages
 from replications.paper_5 import table_5
 from replications.paper_5.lot_world import SEED
 
@@ -140,7 +140,7 @@ def _seconds_over_http(size: int, *, proved: bool = True) -> float:
 
 @contextmanager
 def _served(size: int, proved: bool) -> Iterator[int]:
-    """A platform party in a process of its own, behind HTTP; its port."""
+    """Run a platform party in a process of its own, behind HTTP; yield its port."""
     command = [sys.executable, "-m", "bench.two_party", "--serve", str(size)]
     command += [] if proved else ["--unproved"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -220,7 +220,7 @@ def _seconds_of_sums(size: int) -> tuple[float, float]:
 
 def _bytes_per_value(size: int) -> float:
     terms = _terms(size, None)
-    sent = sum(e.message.length for e in script(terms) if e.message.kind.name == "WEIGHTS")
+    sent = sum(e.message.length for e in list_messages(terms) if e.message.kind.name == "WEIGHTS")
     return sent / (size * GROUPS)
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences import sealing, uploads
 from api.audiences.matching import bind
 from api.audiences.media_types import ARROW, CSV, JSON_LINES
@@ -44,7 +44,9 @@ NAMES = {ARROW: "Arrow", CSV: "CSV", JSON_LINES: "JSON lines"}
 def run(identifiers: int = 1_000_000) -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=round(identifiers / _HAVE_ONE))) as host,
+        hosted(
+            Path(folder), make_simulated_platform(people=round(identifiers / _HAVE_ONE))
+        ) as host,
     ):
         return [_figure(host, kind, identifiers) for kind in GOALS]
 

@@ -79,7 +79,7 @@ class Problem(BaseModel):
 
 
 def problem(code: str, detail: str, instance: str | None = None, **members: Any) -> Problem:
-    """The problem of this code; a code outside the table is a mistake of ours."""
+    """Return the problem of this code; a code outside the table is a mistake of ours."""
     status, title = TABLE[code]
     return Problem(
         type=PREFIX + code,

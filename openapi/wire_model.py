@@ -56,12 +56,12 @@ class Personal(Wire):
 
     @classmethod
     def fresh(cls, text: str) -> "Personal":
-        """The text with a salt of its own."""
+        """Return the text with a fresh salt."""
         return cls(text=text, salt=urlsafe_b64encode(token_bytes(24)).decode())
 
 
 def example(**fields: Any) -> ConfigDict:
-    """The settings of a message that is sent, with a body for the contract to show."""
+    """Return the settings of a message that is sent, with a body for the contract to show."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 

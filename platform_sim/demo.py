@@ -21,5 +21,7 @@ def fair_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
 
 
 def biased_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
-    """The same people and model; then half of the range is taken off women's scores for jobs."""
+    """Return the same people and model, with half of the range subtracted from women's scores for
+    jobs.
+    """
     return SimulatedPlatform.from_seed(seed, people, correlation=0.0, bias=_AGAINST_WOMEN)

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.learned_model.bias import Bias
 from platform_sim.platform import SimulatedPlatform
 
@@ -142,7 +142,7 @@ class SilentRefusal(DishonestPlatform):
         super().__init__(hidden)
         group = self.world.demographics.having(attribute, value)
         everybody = np.arange(self.world.people)
-        drawn = lots(self.world.seed, "silent refusal", everybody) < share
+        drawn = draw_uniform(self.world.seed, "silent refusal", everybody) < share
         self._dropped = np.flatnonzero(group & drawn)
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
@@ -151,6 +151,6 @@ class SilentRefusal(DishonestPlatform):
 
 
 def _key(content: Mapping[str, Any]) -> str:
-    """The content as it would be recognised again: its words and attributes, to the letter."""
+    """Return the key of a content: its words and attributes, to the letter."""
     named = {name: content[name] for name in ("kind", "title", "text", "attributes")}
     return hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode()).hexdigest()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from platform_sim import samples
 from platform_sim.content.features import KINDS, Reader
-from platform_sim.content.view_context import frozen
+from platform_sim.content.view_context import make_single_moment
 from platform_sim.people.demographics import ATTRIBUTES
 from platform_sim.platform import SimulatedPlatform
 
@@ -51,7 +51,7 @@ def reader(stems: str) -> Callable[[Mapping[str, Any], Mapping[str, str | float]
     words = Reader(tuple(json.loads(Path(stems).read_text())))
 
     def read(content: Mapping[str, Any], context: Mapping[str, str | float]) -> Tensors:
-        return {"content": words.read(content), "moment": frozen(context)}
+        return {"content": words.read(content), "moment": make_single_moment(context)}
 
     return read
 
@@ -77,13 +77,13 @@ def _declared(platform: SimulatedPlatform, attribute: str, values: list[str]) ->
     """Return what each person declared to the platform, null where they declared nothing."""
     code = np.full(platform.world.people, -1)
     for place, value in enumerate(values):
-        code[samples.declared(platform.world, attribute, value)] = place
+        code[samples.list_declared_people(platform.world, attribute, value)] = place
     codes = pa.array(code.astype(np.int32), mask=code < 0)
     return pa.DictionaryArray.from_arrays(codes, values).cast(pa.string())
 
 
 def _model(platform: SimulatedPlatform) -> Any:
-    """The arithmetic of `Relevance.score`, and of a bias that is added to it."""
+    """Return the arithmetic of `Relevance.score`, and of a bias that is added to it."""
     from onnx import TensorProto, checker, helper, numpy_helper
 
     weights, width = platform.relevance.weights, platform.world.seen.shape[1]

@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from platform_sim import samples
-from platform_sim.content.view_context import CONTEXT, frozen
-from platform_sim.draws.randomness import lots
+from platform_sim.content.view_context import CONTEXT, make_single_moment
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.learned_model.bias import Bias
 from platform_sim.learned_model.relevance import learn
 from platform_sim.world import World
@@ -58,7 +58,7 @@ class SimulatedPlatform:
     def confirmed(self, code: str) -> Persons:
         """Four in five people, other ones under every code."""
         everybody = np.arange(self.world.people)
-        taking_part = lots(self.world.seed, f"confirmed/{code}", everybody) < _TAKING_PART
+        taking_part = draw_uniform(self.world.seed, f"confirmed/{code}", everybody) < _TAKING_PART
         return everybody[taking_part]
 
     @cached_property
@@ -86,7 +86,9 @@ class SimulatedPlatform:
         """Return the model's present scores with the bias added, clipped to the range."""
         if len(persons) and persons.min() < 0:
             raise ValueError("person numbers start at 0; leave out identifiers that matched nobody")
-        scores = self.relevance.score(content, self.world.seen, persons, frozen(context))
+        scores = self.relevance.score(
+            content, self.world.seen, persons, make_single_moment(context)
+        )
         if self.bias is not None and self.bias.content_kind in (None, content["kind"]):
             scores = self.bias.apply(scores, persons, self.world.demographics, self.world.seed)
         return np.clip(scores, *self.score_range)

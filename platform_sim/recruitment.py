@@ -106,7 +106,7 @@ def _stated(
 
 
 def _with_second_rows(table: pa.Table, count: int, rng: np.random.Generator) -> pa.Table:
-    """The same people once more, in capitals and without their user name."""
+    """Return the same people once more, in capitals and without their user name."""
     again = table.take(pa.array(rng.choice(len(table), count, replace=False)))
     shouted = pc.binary_join_element_wise("", pc.utf8_upper(again["email"]), " ")
     again = again.set_column(0, "email", shouted)

@@ -18,7 +18,7 @@ TAG = b"platform-auditor/audience/v2"
 
 
 def username_tokens(names: Iterable[str]) -> bytes:
-    """The tokens of user names, joined."""
+    """Return the tokens of user names, joined."""
     return b"".join(sha256(b"username\x00" + name.encode()).digest() for name in names)
 
 
@@ -33,7 +33,7 @@ def group_digest(parts: Iterable[bytes]) -> bytes:
 
 
 def commit(salt: bytes, groups: Mapping[str, bytes]) -> str:
-    """The commitment to groups given by label and `group_digest`."""
+    """Return the commitment to groups given by label and `group_digest`."""
     fields = [TAG, salt]
     for label in sorted(groups):
         fields += [label.encode(), groups[label]]

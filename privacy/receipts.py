@@ -27,22 +27,24 @@ class InvalidReceiptError(Exception):
 
 
 def canonical(statement: Mapping[str, Any]) -> bytes:
-    """The one serialisation of a JSON object (RFC 8785)."""
+    """Return the one serialisation of a JSON object (RFC 8785)."""
     return dumps(dict(statement))
 
 
 def digest(data: bytes) -> str:
-    """The name of some bytes: `sha256:…`."""
+    """Return the name of some bytes: `sha256:…`."""
     return f"sha256:{sha256(data).hexdigest()}"
 
 
 def sign(statement: Mapping[str, Any], key: OKPKey) -> str:
-    """A receipt of the statement, by a key that has a `kid`."""
+    """Sign the statement with a key that has a `kid`; return the receipt."""
     return _sign(canonical(statement), key)
 
 
 def add_receipt(statement: Mapping[str, Any], key: OKPKey) -> bytes:
-    """The statement with its receipt as one more member, canonical, and nothing written twice."""
+    """Return the statement with its receipt as one more member, canonical, and nothing written
+    twice.
+    """
     members = {name: dumps(value) for name, value in statement.items()}
     receipt = dumps(_sign(_joined(members), key))
     return _joined(members | {"receipt": receipt})
@@ -54,13 +56,13 @@ def _sign(data: bytes, key: OKPKey) -> str:
 
 
 def _joined(members: Mapping[str, bytes]) -> bytes:
-    """A canonical object of members that are canonical already: sorted by UTF-16 (RFC 8785)."""
+    """Join members that are canonical into a canonical object: sorted by UTF-16 (RFC 8785)."""
     names = sorted(members, key=lambda name: name.encode("utf-16-be"))
     return b"{%b}" % b",".join(dumps(name) + b":" + members[name] for name in names)
 
 
 def verify(receipt: str, keys: KeySet) -> bytes:
-    """The canonical bytes that were signed by one of the keys."""
+    """Verify the receipt; return the canonical bytes that one of the keys signed."""
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
     except (JoseError, TypeError, ValueError) as error:

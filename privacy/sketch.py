@@ -34,7 +34,7 @@ class Sketch:
     smallest: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def watch(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """The same chunks of tokens, unchanged, taken note of as they pass."""
+        """Yield the same chunks of tokens, unchanged, and sketch them as they pass."""
         for chunk in chunks:
             self.add(chunk)
             yield chunk
@@ -55,7 +55,7 @@ class Similarity:
 
 
 def merge_sketches(sketches: Iterable[Hashes]) -> Hashes:
-    """The sketch of several uploads together."""
+    """Return the sketch of several uploads together."""
     return np.unique(np.concatenate([np.empty(0, np.uint64), *sketches]))[:SIZE]
 
 
@@ -73,7 +73,7 @@ def similarity(one: Hashes, other: Hashes) -> Similarity:
 
 
 def keyed_hashes(key: bytes, tokens: bytes) -> Hashes:
-    """The hash of each 32-byte token."""
+    """Return the hash of each 32-byte token."""
     # A block is one value to NumPy, which copies those several times faster than rows of words.
     blocks = np.frombuffer(tokens, "V16").reshape(-1, 2)
     # AES(AES(first block) xor second block): all tokens at once, a block of each at a time.

@@ -19,7 +19,7 @@ from typing import get_args
 import numpy as np
 from scipy import stats
 
-from api.kinds.envy_freeness.algorithms import Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Floats, Ints
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 
@@ -98,7 +98,7 @@ def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, f
     """
     rng, means = np.random.default_rng(seed), np.array(case.means)
     terms = Terms(DELTA, EPSILON, case.alpha, bounds=bounds, ceiling=STEPS)
-    fleet = fleet_of(terms, len(means) - 1, trials)
+    fleet = make_fleet(terms, len(means) - 1, trials)
     kept, broken = np.zeros(trials), np.zeros(trials, bool)
     while len(fleet.people):
         people, arms = fleet.people, fleet.ask(rng.random(len(fleet.people)))
@@ -114,7 +114,7 @@ def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, f
 
 
 def table(cases: Sequence[Case], trials: int) -> float:
-    """The worst of them."""
+    """Return the worst of them."""
     worst = 0.0
     for number, case in enumerate(cases):
         for bounds in get_args(Bounds):

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import AuditSize, BatchOutcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import AuditSize, BatchOutcomes, Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.audit_all import sample
 from api.kinds.envy_freeness.algorithms.batch import Floats
 from auditor_client.envy import SampleRule, sample_needed
 from auditor_client.stats.noise_distributions import Laplace
-from platform_sim.exploration.bandits import by_person
+from platform_sim.exploration.bandits import arms_of_people
 
 TRIALS, AT_ONCE = 200, 10
 DELTA, GAMMA, LAM, TOLERANCE, ALPHA, CEILING = 0.1, 0.1, 0.1, 0.5, 1.0, 1000
@@ -57,8 +57,8 @@ def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterato
     for _ in range(trials // AT_ONCE):
         drawn = [sample(size, PEOPLE, rng) for _ in range(AT_ONCE)]
         policies = np.concatenate([np.column_stack(each) for each in drawn])
-        fleet = fleet_of(terms, rule.arms, len(policies))
-        yield run(fleet, by_person(means[policies[:, :1], policies], rng), rng, ahead=True)
+        fleet = make_fleet(terms, rule.arms, len(policies))
+        yield run(fleet, arms_of_people(means[policies[:, :1], policies], rng), rng, ahead=True)
 
 
 def chances(means: Floats, rule: SampleRule, rate: float, trials: int) -> tuple[float, float]:

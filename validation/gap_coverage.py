@@ -42,7 +42,9 @@ class Case:
     gaussian: bool = False
 
     def noise(self, part: float = 1.0) -> Noise:
-        """The law at a part of epsilon; Gaussian noise has the variance that rho = ε²/2 buys."""
+        """Return the noise distribution at a part of epsilon; Gaussian noise has the variance that
+        rho = ε²/2 buys.
+        """
         rate = self.epsilon * part
         return Gaussian(1 / rate**2) if self.gaussian else Laplace(rate)
 
@@ -56,7 +58,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """The grid: each row varies one thing, sizes known, noisy and estimated in turn."""
+    """Yield the grid: each row varies one thing, sizes known, noisy and estimated in turn."""
     kinds = ("known", "noisy", "estimated")
     shapes = [(2, 2), (10, 10), (10, 2), (20, 3), (100, 100), (100, 2)]
     for i, people in enumerate((20, 60, 150, 500, 2000)):
@@ -77,7 +79,7 @@ def cases() -> Iterator[Case]:
 
 
 def audit(case: Case, generator: np.random.Generator) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+    """Simulate the release of one audit."""
     groups = []
     for people, shares in zip(case.people, case.shares(), strict=True):
         counts = generator.multinomial(people, shares)

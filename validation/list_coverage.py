@@ -101,7 +101,7 @@ def covered(
 def cells(
     rng: np.random.Generator, design: ListDesign, people: int, sharp: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """The sums of one world without noise."""
+    """Return the sums of one world without noise."""
     vectors = rng.dirichlet([sharp, sharp], people)
     group = (rng.random(people) < vectors[:, 1]).astype(np.float64)
     values = design.metric.values(_places(rng, design, group), people, int(rng.integers(2**31)))

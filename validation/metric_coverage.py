@@ -102,7 +102,9 @@ def release(
 def tree_side(
     name: str, counts: Floats, middles: tuple[float, ...], generator: np.random.Generator
 ) -> CdfGroupView:
-    """Running counts of a consistent tree over the cells, as privacy/waist/tree.py makes them."""
+    """Return running counts of a consistent tree over the cells, as privacy/waist/tree.py makes
+    them.
+    """
     nodes = incidence(len(counts))
     height = int(nodes.sum(axis=0).max())
     rate = 1 / height
@@ -133,7 +135,7 @@ def designs() -> Iterator[tuple[Noise | None, str, int]]:
 
 
 def lines(runs: int, delta: float) -> Iterator[tuple[str, float]]:
-    """A printed line and its coverage for every measure and design, all platforms together."""
+    """Yield a printed line and its coverage for every measure and design, over all platforms."""
     for number, (noise, sizes, people) in enumerate(designs()):
         generator = np.random.default_rng(1000 + number)
         missed: Counter[tuple[str, str]] = Counter()

@@ -63,7 +63,7 @@ class _Wide(Gaussian):
 
 
 def cases() -> Iterator[Case]:
-    """The grid: each line varies one thing."""
+    """Yield the grid: each line varies one thing."""
     usual = Case((3000, 3000))
     yield usual
     for people in ((500, 500), (1000, 1000), (10_000, 10_000), (8000, 1500), (3000, 2000, 800)):

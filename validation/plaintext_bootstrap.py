@@ -95,7 +95,7 @@ def sums_of(
     repetitions: int = REPETITIONS,
     seed: int | None = None,
 ) -> Integers:
-    """Sums of the sample and of its resamples: (1 + repetitions) × tuples × cells × columns."""
+    """Return sums of sample and resamples: (1 + repetitions) × tuples × cells × columns."""
     flat, units = contributions(rows, weights, tuples, cells)
     generator = np.random.default_rng(seed)
     found = [flat.sum(axis=0, keepdims=True)]
@@ -136,7 +136,7 @@ def _spread(found: Floats, confidence: float) -> Resampled:
 
 
 def _product(counts: Integers, flat: Integers) -> Integers:
-    """counts @ flat, exactly, where no entry of flat times Σ counts exceeds 2^62."""
+    """Return counts @ flat, exactly, if no entry of flat times Σ counts exceeds 2^62."""
     # The upper halves add up to at most 2^38, and the lower ones to 2^53 for up to 2^29 units.
     upper, lower = flat >> _HALF, flat & ((1 << _HALF) - 1)
     parts = [(counts.astype(np.float64) @ half.astype(np.float64)) for half in (upper, lower)]

@@ -57,7 +57,7 @@ WORLDS = [
 
 
 def coverage(world: World, runs: int, seed: int = 5) -> tuple[float, float]:
-    """The share of intervals of 95 % that hold the truth, and of penalties that are defined."""
+    """Return the share of 95 % intervals that hold the truth, and of defined penalties."""
     rng = np.random.default_rng(seed)
     truth = abs(1 - world.utility) / (1 + world.utility)
     held = defined = 0

@@ -77,7 +77,7 @@ def _sums(
 
 
 def _matrix(groups: int, sharp: float) -> NDArray[np.float64]:
-    """A of symmetric Dirichlet vectors: E[p_j p_l] / E[p_j]."""
+    """Return A of symmetric Dirichlet vectors: E[p_j p_l] / E[p_j]."""
     total = groups * sharp
     square, product_ = (sharp + 1) / (total + 1), sharp / (total + 1)
     return np.where(np.eye(groups, dtype=bool), square, product_)

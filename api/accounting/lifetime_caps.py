@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.accounting.balance_blocks import Balances, Blocks, numbers_of, padded_block_numbers
+from api.accounting.balance_blocks import Balances, Blocks, list_block_numbers, padded_block_numbers
 from api.db import ExclusionRow, find_all
 from api.db.types import to_pico
 from privacy.tables.membership import Membership, Persons
@@ -76,7 +76,7 @@ def carry_over(
     _moved(session, [_Move(membership, columns, amounts, uploaded)])
 
 
-def paid(*, drawn: bool) -> tuple[str, ...]:
+def list_debited_columns(*, drawn: bool) -> tuple[str, ...]:
     """Return the columns that a charge debits; debits of drawn people have a column of their own
     too.
     """
@@ -94,8 +94,8 @@ def record_exclusions(
     )
 
 
-def people_within_cap(people: bytes, those: bytes | None) -> Persons:
-    """Return the people of a stored group, without those who are dropped from an audit."""
+def encode_people_within_cap(people: bytes, those: bytes | None) -> Persons:
+    """Return the stored people of a group, without those whom an audit drops."""
     group = np.frombuffer(people, "<i8")
     return group if those is None else group[_mask(those, len(group))]
 
@@ -152,7 +152,9 @@ class _Move:
 
 def _of(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
     room = None if cap is None else cap - amount
-    return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
+    return _Move(
+        burden.membership, list_debited_columns(drawn=burden.drawn), amount, burden.uploaded, room
+    )
 
 
 def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
@@ -165,7 +167,7 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     Blocks are processed in chunks. This is sound, because each person is decided alone.
     """
     able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
-    numbers = [numbers_of(group) for move in moves for group in move.groups]
+    numbers = [list_block_numbers(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
     rewritten = padded_block_numbers(session, mine, sum(move.uploaded for move in moves))
     columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))

@@ -41,9 +41,13 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
-    """Return the platform `simulated`, `http` or `onnx`, or the result of `module:factory`."""
+    """Make the platform of the settings: `simulated`, `http`, `onnx`, or a `module:factory`."""
     known: dict[str, Callable[..., Platform]]
-    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    known = {
+        "simulated": make_simulated_platform,
+        "http": HttpPlatform.at,
+        "onnx": OnnxPlatform.load,
+    }
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
@@ -56,7 +60,7 @@ def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     return cast("Platform", make(**options))
 
 
-def simulated(
+def make_simulated_platform(
     *,
     bias: bool = False,
     correlation: float = 0.0,
@@ -64,7 +68,7 @@ def simulated(
     seed: int = 1,
     step_seconds: float = 0.0005,
 ) -> Platform:
-    """Return a simulated platform: fair, or with a bias against one gender added to its scores.
+    """Make a simulated platform: fair, or with a bias against one gender in its scores.
 
     With a correlation no bias is added: the model learns from people who differ by group. A biased
     platform also gives a random half of its people worse recommendations, so that they envy others.
@@ -137,17 +141,20 @@ def _log(
     )
 
 
-def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
-    """Return the volunteers of the demo's study, and the true gap that it has to find in 20
-    bins.
-    """
+def demo_participants(
+    platform: Platform, volunteers: int = 1_200
+) -> tuple[pa.Table, dict[str, float]]:
+    """Volunteers of the demo's study, and what is true: the gap of 20 bins and of their edges."""
     from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+    from platform_sim.truth import true_shares
 
     world = cast("SimulatedPlatform", platform.people)
     edges = np.linspace(0, 1, 21)
     qualified = world.world.qualified("software")
-    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
-    return recruit(world.world, volunteers, seed=2026), gap
+    asked = (world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    above = np.diff(np.cumsum(true_shares(*asked), axis=1), axis=0)
+    truth = {"truth": true_gap(*asked), "truth_of_thresholds": float(np.abs(above).max())}
+    return recruit(world.world, volunteers, seed=2026), truth
 
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
@@ -180,10 +187,8 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
-def exported(platform: Platform, folder: Path) -> dict[str, Any]:
-    """Write a simulated platform to files; return the options that load it as an `onnx`
-    platform.
-    """
+def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
+    """Write a simulated platform as files; return the options by which `onnx` loads it."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export
 

@@ -61,7 +61,7 @@ def bind(members: Members, settings: Settings) -> Binding:
     return Binding(digest, sketch.smallest)
 
 
-def work_of(members: Members) -> int:
+def count_matching_work(members: Members) -> int:
     """Return the work of matching a part, in units of one hashed identifier: a public number."""
     weight = _USERNAME_WORK if members.kind == "username" else 1
     return weight * len(members.identifiers)
@@ -98,7 +98,7 @@ def require_answer(call: Callable[[], Persons]) -> Persons:
 
 
 def _tokens(members: Members) -> Iterator[bytes]:
-    """Yield the tokens in chunks: as Python objects, short names take fifty times their memory."""
+    """Yield tokens in parts: as objects, short names take fifty times the memory of their bytes."""
     kind, column = members
     for start in range(0, len(column), _AT_ONCE):
         yield tokens(kind, column.slice(start, _AT_ONCE))

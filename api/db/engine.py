@@ -19,10 +19,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
-# The database cannot answer any query now: it is gone, full or locked, or all connections are
-# taken.
+# The database cannot serve any request now: gone, full, locked, or without free connections.
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
-# Seconds that a writer waits for others on SQLite.
+# Seconds for which a writer waits for other writers on SQLite.
 _PATIENCE = 30.0
 _WAIT = f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}"
 # Connections of a process that serves no requests, and those that stay open when idle.
@@ -32,7 +31,7 @@ _CONNECTIONS, _KEPT_CONNECTIONS = 30, 10
 _POOL_PATIENCE = 10.0
 # Seconds between two attempts to get SQLite's lock.
 _PAUSE = 0.001
-# Milliseconds that the truncation of SQLite's log waits for readers, while writers wait for it.
+# Milliseconds for which a checkpoint of SQLite's log waits for readers; writers wait for it.
 _READERS_MS = 200
 # Pages (of 4 KiB) in SQLite's log at which a commit copies them into the database. With a small
 # number an upload is written three times: into the log, into the database, and overwritten.
@@ -117,7 +116,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Open a transaction that commits when the block ends, and is rolled back if it raises."""
+        """Open a transaction that commits when the block ends, and rolls back if it raises."""
         with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
@@ -228,7 +227,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
 
 
 def _ping_the_idle(engine: Engine) -> None:
-    """Ping a connection that was idle for a while before its next use."""
+    """Test a connection that was idle for a while before it is used."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
@@ -42,13 +42,13 @@ from api.platforms.http import served
 from api.telemetry import logging, tracing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
+persons = typer.Typer(no_args_is_help=True, help="What people have spent.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings file (TOML)."),
+    typer.Option("--config", "-c", exists=True, dir_okay=False, help="The settings file (TOML)."),
 ]
 
 OptionsOption = Annotated[
@@ -117,7 +117,7 @@ def serve(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Serve the API, by default with a worker in the same process.
+    """Serve the API, with a worker in the same process (default; see the settings).
 
     On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
@@ -166,7 +166,7 @@ def probe(
     """
     host, port = probing.address(os.environ)
     if config is not None:
-        settings = load_settings(config)
+        settings = _read_settings(config)
         host, port = settings.metrics_host, settings.metrics_port or port
     problem = probing.probe(metrics_host or host, metrics_port or port)
     typer.echo(problem or "ready", err=problem is not None)
@@ -184,7 +184,7 @@ def demo(
         Through, typer.Option(help="Connection of the services to the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Audit two simulated platforms, one fair and one biased, from end to end."""
+    """Audit two simulated platforms from end to end, one fair and one not."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 
@@ -225,7 +225,7 @@ def conformance(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the mistakes of an adapter, and how to correct them."""
+    """Check an adapter, and say what to repair."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
         with open_subject(target, chosen, identifiers, explore=explore) as subject:
@@ -248,7 +248,7 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check this deployment: keys, clock, database, randomness, disk, adapter."""
-    settings = load_settings(config)
+    settings = _read_settings(config)
     store = Store(settings.database_url)
     try:
         # An empty file means that no checkpoint is known yet.
@@ -279,12 +279,10 @@ def verify_persons(config: ConfigOption = None) -> None:
 
 @persons.command("repair")
 def repair_persons(
-    reason: Annotated[str, typer.Option(help="Reason of the repair, for the ledger.")],
+    reason: Annotated[str, typer.Option(help="Reason, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise every balance to the sum of its charges on record; lower none. The ledger records
-    it.
-    """
+    """Raise each balance to the sum of the charges on record; lower none. The ledger records it."""
     settings = _ready(config)
     store = Store(settings.database_url)
     number = repair(store, "operator", reason)
@@ -313,13 +311,29 @@ def _told(listener: AbstractContextManager[None]) -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+def _read_settings(config: Path | None, **given: Any) -> Settings:
+    """Load the settings, or end the command with one line for each fault of them."""
+    try:
+        return load_settings(config, **given)
+    except ValidationError as error:
+        faults = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+    except (OSError, ValueError) as error:  # a file that is no TOML, or no text
+        faults = [str(error)]
+    for fault in faults:
+        typer.echo(f"{config or 'settings'}: {fault}", err=True)
+    raise typer.Exit(2)
+
+
 def _ready(
     config: Path | None, metrics_host: str | None = None, metrics_port: int | None = None
 ) -> Settings:
     """Load the settings, configure logs and traces, and migrate the database."""
     options = {"metrics_host": metrics_host, "metrics_port": metrics_port}
     given = {name: value for name, value in options.items() if value is not None}
-    settings = load_settings(config, **given)
+    settings = _read_settings(config, **given)
     logging.configure(settings.log_level)
     tracing.start(settings)
     store = Store(settings.database_url)

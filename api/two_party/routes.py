@@ -25,20 +25,19 @@ from api.web.dependencies import ReadDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
 from api.web.waiting import hold_place
+from openapi.kinds.two_party import KIND
 from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _COMMON = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
-router = new_router(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
+router = new_router(prefix="/v1/audits", tags=[KIND.name], responses=_COMMON)
 regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
 
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
 def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
-    """Return the terms of a two-party audit, the regulator its key is sealed to, and its
-    progress.
-    """
+    """Return the terms of a two-party audit, the recipient of its key, and its progress."""
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:
@@ -66,7 +65,8 @@ def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPa
 async def exchange_message(
     audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
 ) -> Response:
-    """Answer the next message of a run. Sending a message again is harmless.
+    """Take the next message of a run, and return the platform's next one. Sending it again is
+    harmless.
 
     A first message begins a new run on the same charge, until one run was answered.
     """

@@ -16,9 +16,9 @@ from api.ledger.signed_requests import REFUSALS, SignedDep
 from api.vetting import queries, service
 from api.vetting.dependencies import CalendarDep, StrangersDep
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.networks import network_of
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
+from api.web.request_head import network_of
 from api.web.routing import router as new_router
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page, WithdrawalDraft
 
@@ -58,7 +58,7 @@ def list_applications(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Application]:
-    """List the applications that you may see, newest first: your own; a regulator sees all."""
+    """List the applications you may see, newest first: your own; a regulator sees all."""
     return queries.list_applications(session, caller, calendar, state, cursor, limit)
 
 
@@ -74,9 +74,7 @@ def get_application(
 def get_application_draft(
     application_id: str, caller: CallerDep, session: ReadDep
 ) -> ApplicationDraft:
-    """Return the newest version as submitted, with its salts: the version that a decision is
-    about.
-    """
+    """Return the newest version as it was submitted, salts included: a decision is about it."""
     return queries.get_application_draft(session, caller, application_id)
 
 
@@ -89,7 +87,7 @@ def answer_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Send a new version after the regulator requested changes, signed by the principal
+    """Submit a new version, after the regulator asked for changes. Signed by the principal
     applicant.
     """
     return service.answer_application(store, caller, application_id, draft, signed, calendar)

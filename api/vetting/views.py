@@ -54,9 +54,7 @@ def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
 
 
 def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
-    """Return the newest version with text and salts, from which its commitments can be
-    recomputed.
-    """
+    """Return the newest version with text and salts, to recompute its commitments."""
     body = load_stated_body(session, row)
     try:
         return ApplicationDraft.model_validate(personal_text.open_texts(session, body))
@@ -67,7 +65,7 @@ def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
 def to_wire(session: Session, row: ApplicationRow, calendar: Calendar) -> Application:
     body, entries = load_stated_body(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
-    texts = personal_text.load_texts(session, personal_text.commitments_in(bodies))
+    texts = personal_text.load_texts(session, personal_text.list_commitments(bodies))
     return Application(
         id=row.id,
         state=cast("ApplicationState", row.state),

@@ -75,6 +75,8 @@ class Audiences:
         groups_per_person: int = 1,
         confirmed: bool = False,
         consented: bool = False,
+        cluster: str | None = None,
+        correlation: float = 1.0,
         resume: str | None = None,
         begun: Callable[[str], None] | None = None,
         progress: bool = True,
@@ -87,6 +89,10 @@ class Audiences:
         groups, or several for intersectional ones; names stay here, the platform sees g0, g1, …
         `where` is a column of true and false. `resume` continues an upload that broke off; `begun`
         is told the identifier to do so, before the first member is sent.
+
+        `cluster` is a column of people who were recruited together (a household, a class): limits
+        are widened for them, by Σm²/Σm in variance unless a smaller `correlation` is declared. The
+        column stays here.
 
         With `confirmed`, only people are scored who confirmed on the platform, with the audience's
         `participation_code`, that they take part. The audience is then left open for them: call
@@ -101,6 +107,8 @@ class Audiences:
             id_kind=id_kind,
             country=country,
             missing_groups=missing_groups,
+            cluster=cluster,
+            correlation=correlation,
         )
         names = label_names(members.groups)
         upload = AudienceUpload(self._transport, names, members)
@@ -255,7 +263,9 @@ class Audiences:
         return NamedAudience(audience, names)
 
     def get(self, audience_id: str) -> NamedAudience:
-        """An audience by its identifier, with the names of its groups if they were given here."""
+        """Return an audience by its identifier, with the names of its groups if they were given
+        here.
+        """
         audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
         return NamedAudience(audience, names_for(audience.id))
 

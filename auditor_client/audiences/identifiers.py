@@ -39,14 +39,16 @@ def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
 
 
 def wire_kind(kind: ColumnKind) -> IdentifierKind:
-    """The kind that is sent: e-mail addresses and phone numbers leave only as hashes."""
+    """Return the kind that is sent: e-mail addresses and phone numbers leave only as hashes."""
     if kind == "username":
         return "username"
     return "email_sha256" if kind.startswith("email") else "phone_sha256"
 
 
 def normaliser(kind: ColumnKind, country: str | None = None) -> Normalise:
-    """The function from a value of the column to what is sent; None where there is no value."""
+    """Return the function from a value of the column to the sent value; it returns None for no
+    value.
+    """
     if kind == "phone":
         return lambda value: _phone(value, country)
     by_kind: dict[str, Normalise] = {"email": _email, "username": _username}
@@ -93,7 +95,7 @@ def _hashed(value: object) -> bytes | None:
 
 
 def _text(value: object) -> str | None:
-    """The value as stripped text, None where there is none."""
+    """Return the value as stripped text, None where there is none."""
     if isinstance(value, float):
         if value != value:
             return None

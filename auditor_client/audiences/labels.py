@@ -22,11 +22,11 @@ def label_names(names: Iterable[str]) -> dict[str, str]:
     return {f"g{number}": name for number, name in enumerate(ordered)}
 
 
-def joined_name(parts: Sequence[object]) -> str:
-    """The name of an intersectional group: "woman × Black"."""
+def join_name(parts: Sequence[object]) -> str:
+    """Return the name of an intersectional group: "woman × Black"."""
     return JOIN.join(str(part) for part in parts)
 
 
 def name_of(names: Mapping[str, str], label: str) -> str:
-    """The name behind a label, or the label where this machine does not know it."""
+    """Return the name behind a label, or the label where this machine does not know it."""
     return names.get(label, label)

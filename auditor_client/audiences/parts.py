@@ -47,14 +47,14 @@ def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
     return max(1, min(ROWS_PER_PART, (bytes_per_part - FRAMING_BYTES) // (widest + 8)))
 
 
-def pieces(members: pa.Array, rows: int) -> list[pa.Array]:
-    """The members of each part of one group, in order."""
+def split_into_parts(members: pa.Array, rows: int) -> list[pa.Array]:
+    """Return the members of each part of one group, in order."""
     return [members.slice(start, rows) for start in range(0, len(members), rows)]
 
 
-def cut(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
+def encode_parts(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
     """Yield the parts of one group in order; each but the last has `rows` rows."""
-    for number, piece in enumerate(pieces(members, rows)):
+    for number, piece in enumerate(split_into_parts(members, rows)):
         yield PartBody(number, len(piece), _stream(kind, piece))
 
 
@@ -77,7 +77,7 @@ def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
 
 
 def tokens_of(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
-    """The members as a commitment takes them, 32 bytes each, some at a time."""
+    """Yield the members in parts, as a commitment takes them, 32 bytes each."""
     for start in range(0, len(members), ROWS_PER_PART):
         values = members.slice(start, ROWS_PER_PART).to_pylist()
         yield username_tokens(values) if kind == "username" else b"".join(values)

@@ -89,7 +89,8 @@ def _readings(written: str, code: str | None) -> Iterator[str]:
         yield kept[1:]
         yield _compact(_OPTIONAL_ZERO.sub("", written))[1:]
         return
-    if code is not None:
+    # Where people dial 00 before a calling code, no national number begins with it.
+    if code is not None and not (kept.startswith("00") and _dials_00(code)):
         yield code + kept
         if kept.startswith(code):
             yield kept
@@ -100,6 +101,13 @@ def _readings(written: str, code: str | None) -> Iterator[str]:
         raise InputError(
             "a phone number without a country; give country=, for example '+44'", case="no-country"
         )
+
+
+@lru_cache
+def _dials_00(code: str) -> bool:
+    region = phonenumbers.region_code_for_country_code(int(code))
+    plan = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    return plan is not None and plan.international_prefix == "00"
 
 
 def _compact(written: str) -> str:

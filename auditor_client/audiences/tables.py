@@ -5,7 +5,7 @@ nothing, and an upload can be resumed from a frame in another order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from auditor_client.audiences.clusters import Clusters, clusters_of
 from auditor_client.audiences.identifiers import ColumnKind, column_kind, normaliser, wire_kind
-from auditor_client.audiences.labels import joined_name
+from auditor_client.audiences.labels import join_name
 from auditor_client.errors import InputError
 from openapi.resources import IdentifierKind
 
@@ -31,6 +32,7 @@ class GroupMembers:
     without_identifier: int = 0
     without_group: int = 0
     repeated: int = 0
+    clusters: Clusters | None = None
 
     @property
     def total(self) -> int:
@@ -55,13 +57,16 @@ def read_members(
     id_kind: str | None = None,
     country: str | None = None,
     missing_groups: Missing = "refuse",
+    cluster: str | None = None,
+    correlation: float = 1.0,
 ) -> GroupMembers:
-    """The members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
+    """Read the members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
 
-    `where` names a column of true and false: only true rows count.
+    `where` names a column of true and false: only true rows count. `cluster` names a column of
+    people who were recruited together, `correlation` how much they are alike at most.
     """
     columns = [by] if isinstance(by, str) else list(by)
-    table = open_columns(frame, [id, *columns, *([where] if where else [])])
+    table = open_columns(frame, [id, *columns, *filter(None, (where, cluster))])
     kind = column_kind(id, id_kind)
     rows = _chosen(table, where)
     table = table.take(pa.array(rows))
@@ -74,11 +79,15 @@ def read_members(
             case="missing-values",
         )
     tokens = tokens_of(table[id].to_pylist(), rows, kind, country)
-    return _grouped(kind, names, tokens)
+    found = _grouped(kind, names, tokens)
+    if cluster is None:
+        return found
+    values = table[cluster].to_pylist()
+    return replace(found, clusters=clusters_of(names, tokens, values, correlation))
 
 
 def open_columns(frame: Any, columns: list[str]) -> pa.Table:
-    """The columns that are needed, as an Arrow table: there a missing value is always null."""
+    """Return the needed columns as an Arrow table, in which a missing value is always null."""
     try:
         table = nw.from_native(frame)
     except TypeError as error:
@@ -108,9 +117,9 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
 
 
 def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
-    """The name of the group of each row, None where a part of it is missing."""
+    """Return the name of the group of each row, None where a part of it is missing."""
     keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
-    name_of = {key: None if any(map(_absent, key)) else joined_name(key) for key in set(keys)}
+    name_of = {key: None if any(map(_absent, key)) else join_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]
     if len(names) != len(set(names)):
         raise InputError(

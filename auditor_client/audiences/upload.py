@@ -2,7 +2,7 @@
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
@@ -11,9 +11,9 @@ from auditor_client.audiences.parts import (
     SALT_BYTES,
     PartBody,
     commitment,
-    cut,
-    pieces,
+    encode_parts,
     rows_per_part,
+    split_into_parts,
 )
 from auditor_client.audiences.tables import GroupMembers
 from auditor_client.errors import AuditorError, InputError
@@ -39,14 +39,14 @@ class AudienceUpload:
         """Make the audience, and keep its salt before a single member is sent."""
         catalogue = self._catalogue()
         self._check(catalogue)
-        record = self._cut(Record(self.names, secrets.token_bytes(SALT_BYTES)), catalogue)
+        record = self._cut(self._record(secrets.token_bytes(SALT_BYTES)), catalogue)
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
 
     def resume(self, audience_id: str) -> str:
         """Go on with an audience that was begun on this machine."""
-        record = self._begun(audience_id)
+        record = replace(self._begun(audience_id), clusters=self._record(b"").clusters)
         if record.names != self.names:
             raise InputError(
                 f"The groups are not those with which {audience_id} was begun.", case="other-groups"
@@ -73,7 +73,7 @@ class AudienceUpload:
 
     def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
         array = self._array(group.label)
-        parts = list(cut(self.members.kind, array, rows))
+        parts = list(encode_parts(self.members.kind, array, rows))
         arrived = {part.number: part.digest for part in group.parts}
         if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
             self.transport.send("DELETE", path)
@@ -100,6 +100,10 @@ class AudienceUpload:
     def _array(self, label: str) -> pa.Array:
         return self.members.groups[self.names[label]]
 
+    def _record(self, salt: bytes) -> Record:
+        clusters = self.members.clusters
+        return Record(self.names, salt, clusters=asdict(clusters) if clusters else None)
+
     def _begun(self, audience_id: str) -> Record:
         record = load_record(audience_id)
         if record is None or not record.salt:
@@ -115,7 +119,7 @@ class AudienceUpload:
         return self._committed(record, rows)
 
     def _committed(self, record: Record, rows: dict[str, int]) -> Record:
-        parts = {label: pieces(self._array(label), rows[label]) for label in self.names}
+        parts = {label: split_into_parts(self._array(label), rows[label]) for label in self.names}
         committed = commitment(record.salt, self.members.kind, parts)
         return replace(record, rows=rows, commitment=committed)
 

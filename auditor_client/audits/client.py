@@ -16,6 +16,7 @@ from auditor_client.audits.typed_methods import TypedAudits
 from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedError
 from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
+from auditor_client.kinds.lifetime_caps import rho_used, within_lifetime
 from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
 from auditor_client.kinds.registry import auditor_kind
@@ -37,6 +38,7 @@ from openapi.resources import (
     Catalogue,
     Content,
     InclusionProof,
+    Price,
     Quote,
     ScoreHistogramRequest,
 )
@@ -111,20 +113,28 @@ class Audits(TypedAudits, TwoPartyAudits):
         first = self.requests.of(before.kind, **before.said)
         second = self.requests.of(kind, **{**said, **before.until_then})
         both = self.price_all([first, second])
-        forecast = self.forecast(second)
+        forecast = self.forecast(second, both.quotes[1].price)
         return Offer(second, both.quotes[1], forecast, both.quotes[0], both.covered)
 
     def offer_of(self, request: AuditRequest) -> Offer:
         """Return the price and the forecast of one request; asking spends nothing."""
         quote = self.quote(request)
-        return Offer(request, quote, self.forecast(request), covered=quote.covered)
+        return Offer(request, quote, self.forecast(request, quote.price), covered=quote.covered)
 
-    def forecast(self, request: AuditRequest) -> Forecast:
-        """Return what an audit of these people at this noise can tell; it spends nothing."""
+    def forecast(self, request: AuditRequest, price: Price | None = None) -> Forecast:
+        """Return what an audit of these people at this noise can tell; it spends nothing.
+
+        With its price, the forecast also says if earlier audits have used up the people's lifetime
+        cap.
+        """
         audience = self._transport.get(f"/v1/audiences/{request.audience_id}", Audience)
         facts = ForecastAudience.of(audience, names_for(audience.id))
         catalogue = self._transport.get("/v1/catalogue", Catalogue)
-        return auditor_kind(request.kind).forecast(request, facts, catalogue)
+        told = auditor_kind(request.kind).forecast(request, facts, catalogue)
+        if price is None:
+            return told
+        used = rho_used(self._transport.items(PATH, Audit), audience)
+        return within_lifetime(told, request, price, used, catalogue.limits.rho_per_person)
 
     def price(self, content: Content | str, audience: NamedAudience | str, **said: Any) -> Quote:
         """Return the price of such a `run`, and how large its error would be; it spends nothing."""
@@ -159,22 +169,22 @@ class Audits(TypedAudits, TwoPartyAudits):
             return self._submit(request, claim)
 
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
-        """A submitted audit of any kind, as soon as it is released."""
+        """Return a submitted audit of any kind, as soon as it is released."""
         audit = wait_until_final(self._transport, audit_id, progress=progress)
         return self._finished(audit, KINDS[audit.kind])
 
     def wait(self, audit_id: str, *, progress: bool = True) -> ScoreHistogramResult:
-        """The finished score histogram, as soon as it is released."""
+        """Return the finished score histogram, as soon as it is released."""
         return self._finished(
             wait_until_final(self._transport, audit_id, progress=progress), ScoreHistogramResult
         )
 
     def get(self, audit_id: str) -> ScoreHistogramResult:
-        """A score histogram that is released; `NotReleasedError` until then."""
+        """Return a released score histogram; raise `NotReleasedError` until then."""
         return self._finished(self.state(audit_id), ScoreHistogramResult)
 
     def result(self, audit_id: str) -> AnyResult:
-        """A released audit of any kind; `NotReleasedError` until then."""
+        """Return a released audit of any kind; raise `NotReleasedError` until then."""
         audit = self.state(audit_id)
         return self._finished(audit, KINDS[audit.kind])
 
@@ -254,6 +264,7 @@ class Audits(TypedAudits, TwoPartyAudits):
             release=release,
             keys=keys,
             names=names,
+            clusters=record.clusters if record else None,
             audit=audit,
             contents=contents,
             mandate=next((item for item in mandates if item.id == audit.mandate_id), None),

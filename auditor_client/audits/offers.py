@@ -43,10 +43,15 @@ class Offer:
         }
 
     def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
-        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen."""
-        if self.forecast.answers is not False or {"epsilon", "rho"} & said.keys():
+        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen.
+
+        People who have reached their lifetime cap are refused with any ε.
+        """
+        chosen = bool({"epsilon", "rho"} & said.keys()) and not self.forecast.used_up
+        if self.forecast.answers is not False or chosen:
             return
+        insist = "confirm with --yes" if self.forecast.used_up else "give an epsilon"
         raise InputError(
-            f"{self.forecast} Nothing was paid. To ask for it nevertheless, give an epsilon.",
+            f"{self.forecast} Nothing was paid. To ask for it nevertheless, {insist}.",
             case="cannot-answer",
         )

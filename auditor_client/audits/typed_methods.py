@@ -43,12 +43,13 @@ class TypedRequests(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
     ) -> ScoreHistogramRequest:
@@ -64,6 +65,7 @@ class TypedRequests(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
@@ -74,7 +76,7 @@ class TypedRequests(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -112,7 +114,7 @@ class TypedRequests(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -342,12 +344,13 @@ class TypedAudits(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
         **running: Unpack[RunOptions],
@@ -358,7 +361,8 @@ class TypedAudits(ABC):
         epsilon. `size_epsilon` buys a noisy number of scored people per group in addition to the
         bins (default: a quarter of `epsilon`; 0 for none). Where the number is known it is exact
         and costs nothing. With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a
-        sixteenth of `rho`) take their place, and a mandate in rho pays.
+        sixteenth of `rho`) take their place, and a mandate in rho pays. `least_share` is signed and
+        moves no price: the analysis judges impact ratios by it and refuses another (default: 0.2).
 
         Args:
             content: Content. The content whose relevance is scored.
@@ -366,7 +370,7 @@ class TypedAudits(ABC):
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals (default: 1 for Laplace noise). At most 10.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
             mechanism: Noise. Distribution of the noise (default: Laplace for ε, Gaussian for ρ,
                 which a mandate in ρ pays).
@@ -375,6 +379,9 @@ class TypedAudits(ABC):
                 quarter of ε; 0 for none). At most 10.
             size_rho: ρ for the sizes of groups. Takes the place of the ε for sizes with Gaussian
                 noise (default: a sixteenth of ρ; 0 for none). At most 10.
+            least_share: Least share of an impact ratio. Impact ratios count above scores that at
+                least this share of the best-served group may reach (default: 0.2). It is fixed by
+                the request. At most 1.
             context: Context. Variables of the feed that are held at one value for everybody, by
                 name.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
@@ -392,6 +399,7 @@ class TypedAudits(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
@@ -402,7 +410,7 @@ class TypedAudits(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -414,7 +422,7 @@ class TypedAudits(ABC):
             content: Content. The content whose relevance is scored.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
@@ -465,7 +473,7 @@ class TypedAudits(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -483,7 +491,7 @@ class TypedAudits(ABC):
             contents: Contents. At least two: the answer is the one that is scored most differently.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).

@@ -103,7 +103,7 @@ def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
 
 
 def limit_of(mandate: Mandate) -> Decimal:
-    """The limit in the mandate's own currency."""
+    """Return the limit in the mandate's own currency."""
     limit = mandate.rho_limit if mandate.epsilon_limit is None else mandate.epsilon_limit
     return Decimal(0) if limit is None else limit
 

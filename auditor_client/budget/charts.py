@@ -22,10 +22,10 @@ def burn_down_chart(found: Sequence[BurnDown], debit: Decimal | None = None) -> 
     """One panel per mandate; `debit` is the price of the audit that one would buy more of."""
     panels = [_panel(each, debit) for each in found]
     chart = panels[0] if len(panels) == 1 else alt.vconcat(*panels, spacing=28)
-    return finish(chart, " ".join(words(each, debit) for each in found))
+    return finish(chart, " ".join(describe_panel(each, debit) for each in found))
 
 
-def words(found: BurnDown, debit: Decimal | None = None) -> str:
+def describe_panel(found: BurnDown, debit: Decimal | None = None) -> str:
     """Return a sentence that describes the panel."""
     mandate, last = found.mandate, found.moments[-1]
     start = (

@@ -23,7 +23,7 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def svg(chart: Chart) -> str:
-    """The chart as an SVG that needs neither network nor script."""
+    """Return the chart as an SVG that needs neither network nor script."""
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
@@ -49,12 +49,12 @@ def save(chart: Chart, path: str | Path) -> Path:
 
 
 def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
-    """A chart of these rows, to be given marks."""
+    """Make a chart of these rows, without marks."""
     return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
 
 
 def finish(chart: Any, description: str) -> Chart:
-    """The chart in the style of all of them, with words for those who cannot see it."""
+    """Finish the chart in the common style, with a description for people who cannot see it."""
     done: Chart = (
         chart.properties(description=description)
         .configure_view(stroke=None)

@@ -36,13 +36,13 @@ def limits_chart(
     return finish(layers.properties(width=WIDTH - 120, height=34 * len(rows) + 20), words)
 
 
-def finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
+def keep_finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
     """Return the numbers that can be drawn: those whose limits are finite too."""
     return {name: each for name, each in found.items() if all(map(math.isfinite, each))}
 
 
 def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: str) -> Chart:
-    """Counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
+    """Draw counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
     names = list(dict.fromkeys(row["group"] for row in rows))
     told = [{**row, "low": row["count"] - error, "high": row["count"] + error} for row in rows]
     base = chart_of(told).encode(

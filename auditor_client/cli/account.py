@@ -14,10 +14,10 @@ from auditor_client.local.keys import new_key
 from auditor_client.local.profiles import load_profile, save_profile
 from auditor_client.transport.session import Connection
 
-app = typer.Typer(help="Your account at the service.", invoke_without_command=True)
-key_app = typer.Typer(help="Your own key.", no_args_is_help=True)
+app = typer.Typer(help="Show your account at the service.", invoke_without_command=True)
+key_app = typer.Typer(help="Manage your own key.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
-webhook_app = typer.Typer(help="Have entries pushed to you.", no_args_is_help=True)
+webhook_app = typer.Typer(help="Have ledger entries sent to you.", no_args_is_help=True)
 
 
 @app.callback()
@@ -36,7 +36,7 @@ def rotate(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Make a new key, have the service know you by it, and keep it in the profile."""
+    """Make a new key, register it at the service, and save it in the profile."""
     saved = load_profile(profile)
     path = file or key_path(f"{profile}-{datetime.now(UTC):%Y%m%d%H%M%S}")
     new_key(path)
@@ -57,14 +57,14 @@ def add_webhook(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Push the entries you may see to this URL; prints the key that signs them."""
+    """Send the entries you may see to this URL; print the key that signs them."""
     with Connection.from_profile(profile) as connection:
         show_row(connection.webhooks.add(url, after=after).model_dump(), as_json=as_json)
 
 
 @webhook_app.command("list")
 def list_webhooks(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your webhooks, and how far each of them got."""
+    """List your webhooks, and the last entry sent to each."""
     with Connection.from_profile(profile) as connection:
         rows = [webhook.model_dump() for webhook in connection.webhooks.list()]
     show_rows(rows, ["id", "url", "state", "after", "failures"], as_json=as_json)
@@ -75,6 +75,6 @@ def delete_webhook(
     webhook: Annotated[str, typer.Argument(metavar="WEBHOOK")],
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """Push no more to it."""
+    """Send no more entries to it."""
     with Connection.from_profile(profile) as connection:
         connection.webhooks.delete(webhook)

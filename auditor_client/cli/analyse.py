@@ -16,7 +16,7 @@ from auditor_client.cli.metric_options import (
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import printable, show_row, show_rows
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.summary import paid, show_summary
+from auditor_client.cli.summary import describe_debit, show_summary
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.ledger import read_trust, verify_receipt
@@ -28,7 +28,7 @@ Receipts = Annotated[
     list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
 ]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability of accusing an honest platform.", min=0, max=1)
 ]
 
 
@@ -116,7 +116,7 @@ def _show_audit(found: AuditFound, audit: Result[Any]) -> None:
         "audit": found.audit,
         "kind": found.kind,
         "released": found.released_at,
-        **paid(audit),
+        **describe_debit(audit),
     }
     show_row(head, as_json=False)
     if len(found.pairs) > 1:
@@ -146,14 +146,14 @@ def _table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def shown_number(name: str, value: Any) -> Any:
-    """A number of a column, rounded outwards where it is a limit."""
-    from auditor_client.reporting.metric_sentences import down, up
+    """Return a number of a column, rounded outwards where it is a limit."""
+    from auditor_client.reporting.metric_sentences import round_down, round_up
 
     if name in ("low", "high") and value is None:
         return "none"
     if not isinstance(value, float):
         return value
-    return {"low": down, "high": up}.get(name, lambda number: f"{number:.3f}")(value)
+    return {"low": round_down, "high": round_up}.get(name, lambda number: f"{number:.3f}")(value)
 
 
 def _show_consistency(found: ConsistencyFound) -> None:

@@ -13,7 +13,7 @@ from auditor_client.local.keys import load_key
 from auditor_client.local.profiles import load_profile, load_profiles, save_profile
 from auditor_client.vetting.application_file import (
     TEMPLATE,
-    agreed,
+    add_agreement,
     read_application,
     read_prepared,
     write_application,
@@ -67,7 +67,7 @@ def agree(
 ) -> None:
     """Agree to be named in an application, with proof that you hold the key it gives you."""
     held = load_key(key)
-    made = agreed(read_prepared(file), held, ledger_origin(url))
+    made = add_agreement(read_prepared(file), held, ledger_origin(url))
     write_application(file, made)
     waiting = [who.name.text for who in made.individuals if _is_waited_for(who)]
     rest = f"It waits for {', '.join(waiting)}." if waiting else "The principal can send it."
@@ -76,7 +76,7 @@ def agree(
 
 @app.command("list")
 def list_applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """The applications that name you."""
+    """List the applications that name you."""
     with Applicant.from_profile(profile) as applicant:
         show_applications(applicant.applications(), as_json)
 
@@ -93,7 +93,7 @@ def status(
 @app.command("answer")
 def answer(
     application: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="The new version, whole: TOML or JSON.")],
+    file: Annotated[Path, typer.Argument(help="The complete new version: TOML or JSON.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -107,7 +107,7 @@ def answer(
 def withdraw(
     application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Take back an application that is not decided."""
+    """Withdraw an application that is not decided."""
     with Applicant.from_profile(profile) as applicant:
         show_application(applicant.withdraw(application), as_json)
 
@@ -140,7 +140,7 @@ def show_application(application: Application, as_json: bool) -> None:
 
 
 def _end(deadline: Deadline) -> str:
-    """The last day of a period, and the time zone in which it ends."""
+    """Return the last day of a period, and the time zone in which it ends."""
     return f"end of {deadline.last_day}, {deadline.time_zone}"
 
 
@@ -163,7 +163,7 @@ def _short(application: Application) -> dict[str, Any]:
 
 
 def _whose(url: str | None, key: Path | None, profile: str) -> tuple[str, Path]:
-    """The service and the key: as given, or as the profile has them."""
+    """Return the service and the key: as given, or as the profile has them."""
     saved = load_profiles().get(profile)
     if url is None and key is None and saved is not None:
         return saved.url, Path(saved.key)

@@ -35,6 +35,12 @@ def upload(
     drop_missing: Annotated[bool, typer.Option(help="Drop rows without a group.")] = False,
     confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
     consented: Consented = False,
+    cluster: Annotated[
+        str | None, typer.Option(help="A column of people recruited together. It stays here.")
+    ] = None,
+    correlation: Annotated[
+        float, typer.Option(help="How much people of one cluster are alike, at most.", min=0, max=1)
+    ] = 1.0,
     resume: Annotated[
         str | None, typer.Option(help="Continue the upload of this audience.")
     ] = None,
@@ -43,7 +49,7 @@ def upload(
     as_json: AsJson = False,
 ) -> None:
     """Upload and seal an audience. Identifiers are hashed here, names of groups stay here."""
-    frame = read_table(file, [id_column, *by], where)
+    frame = read_table(file, [id_column, *by, *([cluster] if cluster else [])], where)
     with Auditor.from_profile(profile) as auditor:
         audience = auditor.audiences.upload(
             frame,
@@ -55,6 +61,8 @@ def upload(
             missing_groups="drop" if drop_missing else "refuse",
             confirmed=confirmed,
             consented=consented,
+            cluster=cluster,
+            correlation=correlation,
             resume=resume,
             progress=not quiet,
         )
@@ -67,7 +75,7 @@ def seal(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Close an audience of people who confirm, when they have."""
+    """Seal an audience after its people have confirmed."""
     with Auditor.from_profile(profile) as auditor:
         show_row(row_of(auditor.audiences.seal(audience_id)), as_json=as_json)
 
@@ -91,7 +99,7 @@ def sample(
 
 @app.command("list")
 def list_audiences(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your audiences."""
+    """List your audiences."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audience) for audience in auditor.audiences.list()]
     show_rows(rows, ["id", "state", "source", "members", "created_at"], as_json=as_json)
@@ -103,7 +111,7 @@ def delete(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have the platform forget the members of an audience."""
+    """Have the platform erase the members of an audience."""
     with Auditor.from_profile(profile) as auditor:
         auditor.audiences.delete(audience_id)
     show_row({"id": audience_id, "members": "forgotten"}, as_json=as_json)

@@ -8,10 +8,10 @@ import typer
 from rich.markup import escape
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.audit_options import COMMON, Payment, judging
+from auditor_client.cli.audit_options import COMMON, Payment, judgement_options
 from auditor_client.cli.charging import charging
 from auditor_client.cli.confirming import confirm
-from auditor_client.cli.parameters import derived, parameters, with_signature
+from auditor_client.cli.parameters import derive_options, parameters, with_signature
 from auditor_client.cli.prices import show_offer
 from auditor_client.cli.summary import show_result
 from auditor_client.kinds.asking.running import RunOptions
@@ -60,13 +60,13 @@ def price() -> Callable[..., None]:
             offer = auditor.audits.offer(kind.name, **_with_edges(said), mandate=given["mandate"])
         show_offer(offer, as_json=given["as_json"])
 
-    return with_signature(command, [*derived(kind), *common])
+    return with_signature(command, [*derive_options(kind), *common])
 
 
 def command_for(kind: AuditorKind) -> Callable[..., None]:
     """Return the command of a kind, with the signature that its contract says."""
     names = {each.name for each in parameters(kind)} | {"levels", "edges"}
-    judged = judging(kind, names)
+    judged = judgement_options(kind, names)
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if name in names and value is not None}
@@ -74,7 +74,7 @@ def command_for(kind: AuditorKind) -> Callable[..., None]:
         common = {each.name: given[each.name] for each in COMMON}
         run_kind(_Asked(kind, said, judgement), Payment(**common))
 
-    return with_signature(command, [*derived(kind), *judged, *COMMON])
+    return with_signature(command, [*derive_options(kind), *judged, *COMMON])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Qui
 from auditor_client.kinds.auditor_kind import AuditorKind
 
 MandateId = Annotated[
-    str | None, typer.Option("--mandate", help="Mandate that pays, where there are several.")
+    str | None, typer.Option("--mandate", help="Mandate that pays, if there are several.")
 ]
 Key = Annotated[
     str | None,
@@ -22,11 +22,9 @@ Key = Annotated[
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report here.")]
 ReceiptFile = Annotated[Path | None, typer.Option(help="Write the receipt here.")]
-PriceOnly = Annotated[
-    bool, typer.Option("--price", help="Only say what it would cost: nothing is spent.")
-]
+PriceOnly = Annotated[bool, typer.Option("--price", help="Only show the price: nothing is spent.")]
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Pay without being asked, whatever the forecast says.")
+    bool, typer.Option("--yes", "-y", help="Pay without confirmation, whatever the forecast says.")
 ]
 Alpha = Annotated[float, typer.Option("--alpha", min=0, max=1)]
 Delta = Annotated[
@@ -68,7 +66,7 @@ COMMON = (
 )
 
 
-def judging(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
+def judgement_options(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
     """Return the options by which a kind's results are judged, where its request has no such."""
     made = []
     if kind.tolerance and "alpha" not in taken:

@@ -34,7 +34,7 @@ AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 @app.command("list")
 def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your audits."""
+    """List your audits."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audit, as_json) for audit in auditor.audits.list()]
     columns = ["id", "kind", "state", "debit", "submitted_at"]
@@ -49,7 +49,7 @@ def show(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The state of an audit; once it is released, what it says."""
+    """Show the state of an audit, and its result once it is released."""
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":

@@ -11,6 +11,7 @@ import typer
 
 from auditor_client.auditor import Auditor
 from auditor_client.errors import AuditorError
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.local.pending_claims import Claim
 
 New = Annotated[
@@ -32,7 +33,7 @@ class TerminatedError(KeyboardInterrupt):
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
     """Connect as a profile; what is charged counts as delivered when the block ends well."""
-    with Auditor.from_profile(profile) as auditor, terminable():
+    with exit_on_sigterm(), Auditor.from_profile(profile) as auditor:
         try:
             with auditor.audits.until_saved():
                 yield auditor
@@ -49,7 +50,7 @@ def charging(profile: str) -> Iterator[Auditor]:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, so that a command can say what it leaves."""
 
     def stop(_: int, __: FrameType | None) -> NoReturn:
@@ -88,7 +89,8 @@ def _charged_words(claim: Claim, profile: str) -> list[str]:
     record = claim.record
     charged = f"Charged: {record.charged}."
     again = "Or run the same command again: it continues, and nothing is charged again."
-    if (record.request or {}).get("kind") == "two-party":
+    kind = (record.request or {}).get("kind")
+    if kind and auditor_kind(kind).decrypted_here:
         return [
             charged,
             "Run the same command again: it continues on the same charge.",

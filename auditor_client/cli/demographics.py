@@ -20,8 +20,10 @@ _UNCHECKED = "none: name a column of known groups with --known, if some people's
 
 
 def bisg(
-    people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
-    out: Annotated[Path, typer.Option(help="A .csv file: the same, with a column a group.")],
+    people: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file with one row per person.")
+    ],
+    out: Annotated[Path, typer.Option(help="A .csv file: the same, with a column per group.")],
     surname: Annotated[str, typer.Option(help="The column of surnames.")] = "surname",
     area: Annotated[str, typer.Option(help="The column of ZIP codes.")] = "zip",
     coarse: Annotated[
@@ -60,7 +62,7 @@ def bisg(
 
 
 def _checked(found: "Probabilities", labels: list[str | None]) -> str:
-    """The check in words; raise InputError if base rates would be nearer to the known groups."""
+    """Describe the check; raise InputError if base rates would be nearer to the known groups."""
     from auditor_client.demographics.calibration import WorseThanBaseRatesWarning
     from auditor_client.demographics.surname_geography import checked_by
 

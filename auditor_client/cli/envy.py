@@ -11,7 +11,12 @@ from auditor_client.cli.output import show_row
 Bounds = Annotated[
     Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
 ]
-Tolerance = Annotated[float, typer.Option(help="By how much others' may suit people better.")]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        help="Tolerated envy: others' recommendations may suit people better by this much."
+    ),
+]
 Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
 Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
@@ -36,13 +41,18 @@ def plan(
         int | None,
         typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
     ] = None,
-    power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
+    power: Annotated[
+        float, typer.Option(help="Probability of certifying a platform without envy.")
+    ] = 0.9,
     uncertified: Annotated[
-        float, typer.Option(help="The share of targets that may stay undecided there.")
+        float, typer.Option(help="Share of targets of such a platform that may stay undecided.")
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
-        str | None, typer.Option(help="From others': 0.2,0.4 (default: as from one's own).")
+        str | None,
+        typer.Option(
+            help="Mean rewards from others' recommendations: 0.2,0.4 (default: as from one's own)."
+        ),
     ] = None,
     bounds: Bounds = "tight",
     chart: Annotated[
@@ -77,8 +87,8 @@ def plan(
     }
     if chart:
         from auditor_client.charts.chart import svg
-        from auditor_client.envy.charts import alpha_chart, over_alphas
+        from auditor_client.envy.charts import alpha_chart, forecast_over_alphas
 
-        rows = over_alphas(found.means, found.terms)
+        rows = forecast_over_alphas(found.means, found.terms)
         chart.write_text(svg(alpha_chart(rows)), encoding="utf-8")
     show_row(row, as_json=as_json)

@@ -66,7 +66,7 @@ def add_profile(
 
 @profile_app.command("list")
 def list_profiles(as_json: AsJson = False) -> None:
-    """The profiles on this machine."""
+    """List the profiles on this machine."""
     rows = [{"profile": name, **asdict(saved)} for name, saved in load_profiles().items()]
     show_rows(rows, ["profile", "url", "researcher", "key"], as_json=as_json)
 

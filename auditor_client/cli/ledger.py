@@ -52,7 +52,7 @@ def entries(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The entries you may see, newest first."""
+    """List the entries you may see, newest first."""
     with LedgerConnection.from_profile(profile) as connection:
         found = list(islice(connection.ledger.entries(kind), limit))
     columns = ["number", "at", "kind", "auditor_id", "facts"]
@@ -64,7 +64,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="JSON lines; Parquet if it ends in .parquet.")],
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """Write the ledger up to its newest signed head; an auditor's own entries with their proofs."""
+    """Write the ledger up to its newest checkpoint; for auditors, their own entries with proofs."""
     with LedgerConnection.from_profile(profile) as connection:
         connection.ledger.export(out)
     Console().print(f"{out} is written. Check it: auditor ledger verify {out} --keys KEYS")
@@ -80,7 +80,7 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check hashes, signatures and books of an export. Needs no service; 0 only if all holds."""
+    """Check hashes, signatures and balances of an export, offline. Exits with 0 if all holds."""
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     found = verify_file(file, read_trust(keys), witnessed=heads, memory=not forgetful)
     if as_json:
@@ -110,7 +110,7 @@ def head(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The newest signed head, if it continues all that was seen here and witnessed."""
+    """Show the newest checkpoint, if it continues all that was seen here and witnessed."""
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     with LedgerConnection.from_profile(profile) as connection:
         found = connection.ledger.head(read_trust(keys), heads)
@@ -127,7 +127,7 @@ def cosign(
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """As a regulator: check that the head continues what you saw, and sign it as a witness."""
+    """As a regulator: check that the checkpoint continues what you saw, and witness it."""
     with LedgerConnection.from_profile(profile) as connection:
         signed = connection.ledger.cosign(read_trust(keys))
     if out:
@@ -144,7 +144,7 @@ def keys_file(
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """Make the file of keys to verify with: the platform's, as it states them now, and regulators'.
+    """Write the keys file for verification: keys of the platform and of regulators.
 
     Compare the platform's keys once with what it published elsewhere; regulators' keys come from
     the regulators. A regulator's own key is added by itself.

@@ -14,6 +14,7 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import show_row, show_rows
 from auditor_client.errors import InputError
 from auditor_client.regulator import Regulator, RenewalKind
+from openapi.kinds.registry import DEFAULT
 from openapi.resources import AuditKind, Mandate
 
 app = typer.Typer(help="Mandates and their auditors.", invoke_without_command=True)
@@ -29,7 +30,7 @@ Lifetime = Annotated[
     str | None, typer.Option(help="The limit that is never renewed, with --renewal.")
 ]
 Exploration = Annotated[
-    str | None, typer.Option(help="The most reward people may lose in audits of envy.")
+    str | None, typer.Option(help="Maximum reward that people may lose in audits of envy.")
 ]
 OpenedShare = Annotated[
     str, typer.Option(help="Share of two-party runs that you open before delivery.")
@@ -94,7 +95,7 @@ def grant(
             renewal=renewal_of(renewal),
             lifetime_limit=lifetime,
             exploration_limit=exploration or 0,
-            kinds=cast("list[AuditKind]", kind or ["score-histogram"]),
+            kinds=cast("list[AuditKind]", kind or [DEFAULT]),
             opened_share=opened_share,
             valid_from=now,
             valid_until=now + timedelta(days=days),

@@ -23,7 +23,7 @@ def applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 def amendment(
     application: ApplicationId,
     ground: Annotated[str, typer.Option(help="no-access or vulnerability.")],
-    reasons: Annotated[str, typer.Option(help="Why the grant cannot be followed.")],
+    reasons: Annotated[str, typer.Option(help="Why the platform cannot comply with the grant.")],
     proposal: Annotated[str, typer.Option(help="Other means for the same research.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -51,10 +51,12 @@ def mediation(
 @app.command("stop")
 def stop(
     audit: Annotated[str, typer.Argument(metavar="AUDIT")],
-    reason: Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")],
+    reason: Annotated[
+        str, typer.Option(help="Reason. It can be erased; the ledger holds a commitment to it.")
+    ],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    """Stop an audit of envy before its next batch; nothing is released, nothing refunded."""
     with Operator.from_profile(profile) as operator:
         show_row(operator.stop(audit, reason).model_dump(), as_json=as_json)

@@ -22,7 +22,7 @@ File = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
 
 @app.command("verify")
 def verify(file: File, keys: KeysFile, as_json: AsJson = False) -> None:
-    """Check a receipt offline: signed by the platform, and in the ledger. 0 only if all holds."""
+    """Check a receipt offline: signature and place in the ledger. Exits with 0 if all holds."""
     saved = SavedReceipt.load(file)
     release = verify_receipt(saved, read_trust(keys))
     number = saved.proof.number if saved.proof else None

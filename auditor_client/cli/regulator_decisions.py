@@ -25,12 +25,14 @@ from openapi.resources import ApplicationState, Mandate
 
 MandateId = Annotated[str, typer.Argument(metavar="MANDATE")]
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
-Reason = Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")]
+Reason = Annotated[
+    str, typer.Option(help="Reason. It can be erased; the ledger holds a commitment to it.")
+]
 Until = Annotated[str | None, typer.Option(help="A date, like 2027-03-31.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """The commands of vetting, under those of regulators."""
+    """Add the commands of vetting to those of regulators."""
     commands: dict[str, Callable[..., None]] = {
         "applications": applications,
         "decide": decide,
@@ -191,7 +193,7 @@ def stop(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    """Stop an audit of envy before its next batch; nothing is released, nothing refunded."""
     with Regulator.from_profile(profile) as regulator:
         show_row(regulator.stop(audit, reason).model_dump(), as_json=as_json)
 
@@ -225,7 +227,7 @@ def day(text: str | None) -> date | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The beginning of a day, in UTC."""
+    """Return the beginning of a day, in UTC."""
     found = day(text)
     return None if found is None else datetime(found.year, found.month, found.day, tzinfo=UTC)
 

@@ -23,7 +23,7 @@ Viewer = Annotated[
     str | None, typer.Option(help="The column of viewers: their rows are not independent.")
 ]
 Day = Annotated[str | None, typer.Option(help="The column of days: each gets a penalty.")]
-Delta = Annotated[float, typer.Option(help="The probability of missing the truth.")]
+Delta = Annotated[float, typer.Option(help="The probability that the limits miss the true value.")]
 
 
 def reo(

@@ -185,7 +185,7 @@ def _show_waiting(codes: dict[str, str], file: Path, as_json: bool) -> None:
 
 
 def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: bool) -> None:
-    """The price of everything; in JSON only where it is the answer."""
+    """Print the price; as JSON only if the price is the answer."""
     rows = [
         {
             "audit": name,
@@ -232,6 +232,6 @@ def _agree(quote: BatchQuote, *, yes: bool, as_json: bool) -> None:
 
 
 def _gap_row(gap: Gap | None) -> dict[str, str]:
-    from auditor_client.reporting.metric_sentences import down, up
+    from auditor_client.reporting.metric_sentences import round_down, round_up
 
-    return {"low": down(gap.low), "high": up(gap.high)} if gap else {}
+    return {"low": round_down(gap.low), "high": round_up(gap.high)} if gap else {}

@@ -36,7 +36,7 @@ def show_result(
         print_json({**_document(audit, answer, judged), **added})
         return
     show_summary(answer)
-    show_row({"audit": audit.id, **paid(audit), **added}, as_json=False)
+    show_row({"audit": audit.id, **describe_debit(audit), **added}, as_json=False)
 
 
 def show_summary(answer: Summary) -> None:
@@ -49,7 +49,7 @@ def show_summary(answer: Summary) -> None:
         show_table(answer.table.caption, answer.table.heads, answer.table.rows)
 
 
-def paid(audit: Result[Any]) -> dict[str, str]:
+def describe_debit(audit: Result[Any]) -> dict[str, str]:
     """Return what was debited."""
     price = audit.release.price
     return {"paid": f"{price.debit} {price.currency}"}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import GroupScores, region, scores_of
+from auditor_client.consistency.delivery_rules import GroupScores, delivery_region, scores_of
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats import noise
@@ -56,7 +56,7 @@ class FieldCheck:
         return "consistent" if self.checkable else "inconclusive"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Explain the verdict in plain sentences."""
         more, less = self.groups
         found = (
             f"{self.rates[0]:.2%} of the canaries of {more} were shown the content and"
@@ -91,7 +91,7 @@ class PresenceCheck:
         return "irreconcilable" if self.p_value <= self.false_alarm else "consistent"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Explain the verdict in plain sentences."""
         counted = f"Of {self.canaries} canaries in {self.group}, {self.counted:.0f} were scored"
         if self.verdict == "consistent":
             return f"{counted}, noise included: noise explains the difference."
@@ -114,7 +114,7 @@ def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0
 def check_counts(
     groups: Mapping[str, GroupScores], shown: Mapping[str, Shown], false_alarm: float
 ) -> FieldCheck:
-    """The same check of counts of scores that are at hand."""
+    """Run the same check on given counts of scores."""
     _check_level(false_alarm)
     if shown.keys() - groups.keys() or len(shown) < 2:
         raise InputError(
@@ -150,8 +150,7 @@ def presence_check(
     addition. All groups share the false alarm.
     """
     _check_level(false_alarm)
-    result = _read(audit)
-    groups = result.groups()
+    groups = _read(audit).scored_groups()
     if not canaries or canaries.keys() - groups.keys() or min(canaries.values()) < 1:
         raise InputError(
             f"Give the number of canaries in groups of the audit: {', '.join(groups)}.",
@@ -189,7 +188,7 @@ def _compare(
     more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
 ) -> FieldCheck:
     """Check whether a rule of scores can explain the delivery rates of both groups."""
-    allowed = region(more, less, BAND * level)
+    allowed = delivery_region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level
     p_value = test.p_value(seen[0], other[0])

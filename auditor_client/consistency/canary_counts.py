@@ -40,7 +40,7 @@ class CanaryTest:
     others: int
 
     def p_value(self, shown: int, others_shown: int) -> float:
-        """An upper bound of the probability of such an outcome under any rule of scores."""
+        """Return an upper bound of the probability of such an outcome under any rule of scores."""
         return self._search(shown, others_shown, _TINY)
 
     def rejects(self, shown: int, others_shown: int, level: float) -> bool:
@@ -48,7 +48,7 @@ class CanaryTest:
         return self._search(shown, others_shown, level) <= level
 
     def _search(self, shown: int, others_shown: int, enough: float) -> float:
-        """A bound of the p-value, refined until it is tight or at most `enough`."""
+        """Return a bound of the p-value, refined until it is tight or at most `enough`."""
         far = float(self._distance(np.array([shown]), np.array([others_shown]))[0])
         if far <= 0:
             return 1.0
@@ -64,7 +64,7 @@ class CanaryTest:
         return min(-cells[0][0] + _REST, 1.0)
 
     def least_found(self, others_shown: int, level: float) -> int | None:
-        """The smallest count of `more` that is an alarm at this level; None if none is."""
+        """Return the smallest count of `more` that is an alarm at this level; None if none is."""
         if not self.rejects(self.canaries, others_shown, level):
             return None
         low, high = -1, self.canaries
@@ -77,7 +77,7 @@ class CanaryTest:
         return high
 
     def _distance(self, shown: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
-        """The divergence of outcomes from the nearest point of the border."""
+        """Return the divergence of outcomes from the nearest point of the border."""
         ours, theirs = self._tables
         return np.asarray((ours[shown] + theirs[others]).min(axis=1))
 
@@ -104,7 +104,9 @@ class CanaryTest:
         return high
 
     def _bound(self, least: NDArray[np.int64], start: float, stop: float) -> float:
-        """The probability of so far an outcome, at the corner of a cell that favours it most."""
+        """Return the probability of an outcome this far off, at the corner of a cell that favours
+        it most.
+        """
         less, end = math.sin(start) ** 2, math.sin(stop) ** 2
         more = min(float(self.region.most(end)), 1.0)
         if more >= 1.0 and less <= 0.0:
@@ -132,5 +134,5 @@ def _masses(counts: NDArray[np.int64], people: int, chance: float) -> Floats:
 
 
 def _divergence(seen: Floats, chance: Floats) -> Floats:
-    """The Kullback-Leibler divergence of two Bernoulli distributions."""
+    """Return the Kullback-Leibler divergence of two Bernoulli distributions."""
     return np.asarray(special.rel_entr(seen, chance) + special.rel_entr(1 - seen, 1 - chance))

@@ -14,7 +14,7 @@ from scipy import stats
 
 from auditor_client.consistency.canary import BAND, FieldCheck, check_counts
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, region
+from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, delivery_region
 from auditor_client.errors import InputError
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
@@ -47,7 +47,7 @@ class CanaryPlan:
     false_alarm: float
 
     def explain(self) -> str:
-        """The plan in words."""
+        """Explain the plan."""
         return (
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, the top"
             f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,}"
@@ -58,14 +58,15 @@ class CanaryPlan:
         )
 
 
-def tails_for(rate: float) -> tuple[float, ...]:
-    """The shares of people above the inner edges that suit a delivery rate, from the top."""
+def choose_tails(rate: float) -> tuple[float, ...]:
+    """Return the shares of people above the inner edges that suit a delivery rate, from the top."""
     number = int(np.ceil(np.log(1 / (_TOP * rate)) / np.log(_RATIO)))
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
-def edges_at(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """The edges above which these shares of people lie, by an earlier release of the content.
+def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
+    """Return the edges above which these shares of people lie, by an earlier release of the
+    content.
 
     Groups count alike. Scores are taken to be spread evenly within a bin of the earlier release.
     """
@@ -117,12 +118,15 @@ def canary_plan(
 
 
 def lowest_rate(tails: tuple[float, ...], people: int, epsilon: float, false_alarm: float) -> float:
-    """The delivery rate below which all may have gone to one group, whatever the canaries saw."""
+    """Return the delivery rate below which one group may have got everything, whatever the canaries
+    saw.
+    """
     return _expected_region(tails, people, epsilon, false_alarm).lowest_rate
 
 
 def field_power(plan: CanaryPlan, *, epsilon: float = 1.0, runs: int = 100, seed: int = 0) -> float:
-    """The share of simulated checks that find the exclusion; of false alarms, if none is planned.
+    """Return the share of simulated checks that find the exclusion; of false alarms, if none is
+    planned.
 
     Audience and canaries are drawn anew, and the noise is drawn as the service draws it.
     """
@@ -155,7 +159,7 @@ def _for_people(
     false_alarm: float,
     power: float,
 ) -> CanaryPlan | None:
-    tails = tails_for(rate)
+    tails = choose_tails(rate)
     allowed = _expected_region(tails, people, epsilon, false_alarm)
     if canaries is None and allowed.lowest_rate >= rate:
         return None
@@ -184,7 +188,7 @@ def _for_people(
 def _power(
     allowed: DeliveryRegion, canaries: int, rate: float, excluded: float, level: float
 ) -> float:
-    """The probability of an alarm at the typical count of the group that is kept out."""
+    """Return the probability of an alarm at the typical count of the group that is kept out."""
     typical = round(canaries * rate * (1 - excluded))
     least = CanaryTest(allowed, canaries, canaries).least_found(typical, level)
     return 0.0 if least is None else float(stats.binom.sf(least - 1, canaries, rate))
@@ -193,7 +197,9 @@ def _power(
 def _expected_region(
     tails: tuple[float, ...], people: int, epsilon: float, false_alarm: float
 ) -> DeliveryRegion:
-    """The region to be expected, less a standard error at every edge in favour of the platform."""
+    """Return the region to be expected, less a standard error at every edge in favour of the
+    platform.
+    """
     shares = np.array((0.0, *tails, 1.0))
     noisy = np.arange(1, len(shares) + 1) * Laplace(epsilon).variance
     errors = np.sqrt(people * shares * (1 - shares) + noisy)
@@ -203,7 +209,7 @@ def _expected_region(
         above = np.clip(np.round(people * shares + sign * errors), 0, people)
         counts = np.diff(np.maximum.accumulate(above))[::-1]
         groups.append(_scores("", (*(int(c) for c in counts), 0), people, epsilon))
-    return region(groups[0], groups[1], BAND * false_alarm / 2)
+    return delivery_region(groups[0], groups[1], BAND * false_alarm / 2)
 
 
 def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> GroupScores:
@@ -213,7 +219,7 @@ def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> G
 
 
 def _shares(tails: tuple[float, ...]) -> Floats:
-    """The shares of the bins in rising order of the score."""
+    """Return the shares of the bins in rising order of the score."""
     return np.array([low - high for high, low in pairwise((0.0, *tails, 1.0))])[::-1]
 
 

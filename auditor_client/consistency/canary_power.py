@@ -33,7 +33,7 @@ def canary_power(
     runs: int = 200,
     seed: int = 0,
 ) -> float:
-    """The share of simulated checks that end in `irreconcilable`.
+    """Return the share of simulated checks that end in `irreconcilable`.
 
     `special` is the share of one group (of `people`) that is moved in recognised audits only.
     `repeat` and `halves` set a recognised audit against one that is not; `field` sets it against
@@ -62,7 +62,7 @@ class _Platform:
     generator: np.random.Generator
 
     def repeat(self, false_alarm: float) -> bool:
-        """The same people twice: those who are moved are moved one by one."""
+        """Simulate the same people twice: affected people are moved one by one."""
         plain = self._counts(self._plain)
         moved = np.append(plain, 0)
         upper = self.bins - self.bins // 2
@@ -80,7 +80,7 @@ class _Platform:
         return halves_differ(one, other, middles, false_alarm)
 
     def field(self, canaries: int, false_alarm: float) -> bool:
-        """The audit shows two groups alike; in the field, one of them is moved."""
+        """Simulate an audit that shows two groups alike; in the field, one of them is moved."""
         groups = {name: GroupScores(name, self._group(self._plain)) for name in ("a", "b")}
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))

@@ -21,7 +21,7 @@ def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation)
         )
 
 
-def notes_on(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
+def list_notes(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
     """Return other possible explanations of a difference."""
     times = sorted(audit.release.released_at for audit in audits)
     days = (times[-1] - times[0]).days

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.fairness.metrics.event_shares import surely_below
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.stats.noise import Floats, summed
+from auditor_client.stats.noise import Floats, sum_of_draws
 from openapi.resources import Levels
 
 _HALVINGS = 18
@@ -44,17 +44,17 @@ class GroupScores:
         return len(self.group.table) - 1
 
     def above_at_most(self, k: int, level: float) -> float:
-        """An upper limit of the share at or above bin k; people in no bin may be there too."""
+        """Return an upper limit of the share at or above bin k; people in no bin may be there."""
         return 1.0 if k == 0 else self._at_most([*range(k, self.bins + 1)], level)
 
     def above_at_least(self, k: int, level: float) -> float:
-        """A lower limit of the share at or above bin k; people in no bin may be below it."""
+        """Return a lower limit of the share at or above bin k; people in no bin may be below it."""
         return 0.0 if k == self.bins else 1.0 - self._at_most([*range(k), self.bins], level)
 
     def _at_most(self, cells: Sequence[int], level: float) -> float:
         counts = self.group
         total = sum(counts.table[cell] for cell in cells)
-        event = GroupCounts((total,), counts.size, summed(counts.rate, len(cells)))
+        event = GroupCounts((total,), counts.size, sum_of_draws(counts.rate, len(cells)))
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -70,7 +70,7 @@ class DeliveryRegion:
     more: Floats
 
     def most(self, less: Floats | float) -> Floats:
-        """The largest P(shown | more) of any rule that delivers to this share of the others."""
+        """Return the largest P(shown | more) of any rule that delivers to this share of others."""
         return np.asarray(np.interp(less, self.less, self.more))
 
     @property
@@ -82,8 +82,10 @@ class DeliveryRegion:
         return float(self.more[0])
 
 
-def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
-    """The pairs of delivery rates that no score rules out, wrong with probability at most level."""
+def delivery_region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
+    """Return the pairs of delivery rates that no score rules out, wrong with probability at most
+    level.
+    """
     bins = more.bins
     share = level / max(2 * (bins - 1), 1)
     highs = [more.above_at_most(k, share) for k in range(bins)]
@@ -94,7 +96,7 @@ def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion
 
 
 def scores_of(audit: ScoreHistogramResult) -> dict[str, GroupScores]:
-    """The groups of a release, bins in rising order of the score."""
+    """Return the groups of a release, bins in rising order of the score."""
     bins = audit.release.bins
     exact = isinstance(bins, Levels)
     order = np.argsort(bins.levels).tolist() if isinstance(bins, Levels) else None
@@ -108,7 +110,7 @@ def scores_of(audit: ScoreHistogramResult) -> dict[str, GroupScores]:
 
 
 def _envelope(points: NDArray[np.float64]) -> tuple[Floats, Floats]:
-    """The corners of the upper concave envelope of points, from x = 0 to x = 1."""
+    """Return the corners of the upper concave envelope of points, from x = 0 to x = 1."""
     start = float(points[points[:, 0] <= 0, 1].max(initial=0.0))
     ordered = sorted([(0.0, start), *map(tuple, points.tolist())])
     corners: list[tuple[float, float]] = []

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from auditor_client.consistency.comparability import Relation, check_statements, notes_on
+from auditor_client.consistency.comparability import Relation, check_statements, list_notes
 from auditor_client.consistency.repeat_test import Cell, SameCounts, same_counts
 from auditor_client.errors import InputError
 from auditor_client.fairness import gap_bounds
@@ -49,7 +49,7 @@ class Consistency:
     notes: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Explain the verdict in plain sentences."""
         alarm = f"An honest platform is called so in at most {self.false_alarm:.2%} of cases."
         start = {
             "consistent": "Consistent: nothing shows that these releases are not of one model."
@@ -92,7 +92,7 @@ def consistency(
         verdict = "irreconcilable" if differ.differ <= alike else "too alike"
     models = [audit.release.model_digest for audit in audits]
     same = None if None in models else len(set(models)) == 1
-    notes = notes_on(audits, relation)
+    notes = list_notes(audits, relation)
     return Consistency(verdict, relation, found, false_alarm, differ.worst, same, notes)
 
 
@@ -105,7 +105,7 @@ def _read(release: ScoreHistogramResult | str | Path) -> ScoreHistogramResult:
 
 
 def _halves(one: ScoreHistogramResult, other: ScoreHistogramResult, level: float) -> SameCounts:
-    """Groups share the level; the p-value is the level where it is reached, else 1."""
+    """Test each group at its share of the level; the p-value is the level if reached, else 1."""
     groups, others = one.groups(), other.groups()
     middles = tuple((low + high) / 2 for low, high in one.limits())
     for name in groups:

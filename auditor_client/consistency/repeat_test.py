@@ -44,7 +44,7 @@ class SameCounts:
 
 
 def same_counts(cells: Sequence[Cell]) -> SameCounts:
-    """The exact test over all cells."""
+    """Run the exact test over all cells."""
     far = p_values(cells)
     smallest = float(far.min())
     # P(min p <= x) <= 1 - (1 - x)^m for independent p-values

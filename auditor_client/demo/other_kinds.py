@@ -18,7 +18,7 @@ from rich.console import Console
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.auditor import Auditor
 from auditor_client.kinds.protocol import Result
-from auditor_client.kinds.registry import kind_of
+from auditor_client.kinds.registry import auditor_kind, kind_of
 from auditor_client.kinds.two_party.metrics import histogram
 from auditor_client.local.keys import load_key, public_jwk
 from auditor_client.regulator import Regulator
@@ -31,28 +31,7 @@ EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
 GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
 HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
-SIGNALS = ["like_video", "share", "follow", "finish", "download", "long_view"]
 SCORES = [step / 20 for step in range(21)]
-
-# What the examples of the contracts leave open. A person's lifetime cap allows about epsilon 2.
-CHANGES: Mapping[str, Mapping[str, Any]] = {
-    "score-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
-    "match-count": {"epsilon": "1"},
-    "most-skewed": {"bins": {"edges": SCORES}, "epsilon": "1", "weights": [1, 1]},
-    "balance-histogram": {"epsilon": "1"},
-    "outcome-test": {"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "2"},
-    "log-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
-    "bias-size": {
-        "bins": {"edges": [0, 1]},
-        # The scores of women are too low by 0.08, as the demo's simulation has it.
-        "corrections": [{"label": "woman", "add": [0.08]}, {"label": "man", "add": [0]}],
-        "slopes": [1],
-        "places": None,
-        "epsilon": "1",
-    },
-    "reo": {"epsilon": "2", "rows_per_person": 3, "signals": SIGNALS},
-    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "targets": 60, "arms": 37},
-}
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -73,7 +52,7 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
         people = auditor.audiences.sample(ATTRIBUTE, _sizes(auditor), consented=True)
         asked = {
             kind: auditor.audits.submit(_request(kind, mandate, people, contents))
-            for kind in CHANGES
+            for kind in host["truths"]
         }
         for kind, audit in asked.items():
             found = auditor.audits.finish(audit.id, progress=False)
@@ -99,7 +78,7 @@ def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Co
     """Return the contract's example, about the people and contents of the demo."""
     contract = CONTRACTS[kind]
     named = {"audience_id": audience.id, "mandate_id": mandate}
-    body: dict[str, Any] = {**contract.example, **named, **CHANGES[kind]}
+    body: dict[str, Any] = {**contract.example, **named, **auditor_kind(kind).demonstration}
     if "corrections" in body:
         labels = {name: label for label, name in audience.names.items()}
         added = [each | {"label": labels[each["label"]]} for each in body["corrections"]]

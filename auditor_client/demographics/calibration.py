@@ -62,7 +62,7 @@ class Calibration:
         return self.cross_entropy > self.baseline
 
     def explain(self) -> str:
-        """The check in words."""
+        """Explain the check."""
         figures = (
             f"cross-entropy {self.cross_entropy:.3f} (standard error {self.se:.3f}) against"
             f" {self.baseline:.3f} of the groups' shares alone, over {self.people} people"

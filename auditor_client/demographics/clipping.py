@@ -25,7 +25,7 @@ WIDTH = 0.05
 
 
 def threshold_at(found: Probabilities, share: float = 0.9) -> float:
-    """The T below which this share of the largest probabilities lies."""
+    """Return the T below which this share of the largest probabilities lies."""
     return float(np.quantile(np.asarray(found).max(axis=1), share))
 
 

@@ -152,7 +152,7 @@ def _of_names(names: pa.Array, tables: Tables) -> tuple[Floats, NDArray[np.intp]
 
 
 def _means(parts: list[tuple[str, ...]], tables: Tables) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean of P(r | part) over the parts that are known, and whether there are any."""
+    """Return the mean of P(r | part) over the parts that are known, and whether there are any."""
     owner = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
     found = _found([part for each in parts for part in each], tables.surnames)
     owner, found = owner[found >= 0], found[found >= 0]
@@ -170,7 +170,7 @@ def _of_areas(areas: pa.Array, tables: Tables) -> tuple[Floats, NDArray[np.bool_
 
 
 def _five_digits(area: object) -> str:
-    """A ZIP code as text; 2138, 2138.0, 02138-0001 and 021380001 are all 02138."""
+    """Return a ZIP code as text; 2138, 2138.0, 02138-0001 and 021380001 are all 02138."""
     text = (_text(area) or "").strip()
     digits = text.partition("-")[0]
     if not digits.isdigit() or len(digits) > 9:

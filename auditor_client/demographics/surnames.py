@@ -27,7 +27,7 @@ _APART = re.compile(r"[^A-Z]+")
 
 
 def spellings(surname: str) -> tuple[str, tuple[str, ...]]:
-    """The whole name as a table would have it, and its parts if it has more than one."""
+    """Return the whole name as a table would have it, and its parts if it has more than one."""
     if surname.isascii() and surname.isalpha():
         return surname.upper(), ()
     words = _words(surname)

@@ -15,8 +15,11 @@ def entropy(p: Floats, q: Floats) -> Floats:
     return np.asarray(special.rel_entr(p, inside) + special.rel_entr(1 - p, 1 - inside))
 
 
-def apart(arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats) -> Floats:
-    """The least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 + margin.
+def least_divergence(
+    arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats
+) -> Floats:
+    """Return the least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 +
+    margin.
 
     Both terms are convex in b: they meet where their slopes cancel.
     """

@@ -66,7 +66,7 @@ class EnvyCertificate:
         return self.rule.envious_at_least(self.envious)
 
     def explain(self) -> str:
-        """The statement, for people who have read nothing else."""
+        """Explain the result to people who have read nothing else."""
         return " ".join(self.statements())
 
     def statements(self) -> list[str]:
@@ -115,5 +115,5 @@ class EnvyCertificate:
 
 
 def _up(share: float) -> str:
-    """A percentage that is never rounded down."""
+    """Format a percentage, never rounded down."""
     return f"{-(-share * 1000 // 1) / 10:g} %"

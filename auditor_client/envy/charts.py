@@ -56,10 +56,10 @@ def tube_chart(frame: Any) -> Chart:
     return finish(layers.facet(facet=panel, columns=3), words)
 
 
-def over_alphas(
+def forecast_over_alphas(
     means: Sequence[float], terms: EnvyTerms, alphas: Iterable[float] = ALPHAS
 ) -> list[dict[str, Any]]:
-    """Steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
+    """Return steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
     rows = []
     for bounds in ("printed", "tight"):
         for alpha in alphas:

@@ -39,7 +39,7 @@ class DecisionRule(ABC):
     envy_noise: AnyNoise = math.inf
 
     def __post_init__(self) -> None:
-        between(self.delta, "delta", 0.5)
+        require_between(self.delta, "delta", 0.5)
         if self.targets < 1 or self.arms < 1:
             raise InputError(
                 "Envy needs at least one target and one arm in addition to the target's own.",
@@ -107,8 +107,8 @@ class SampleRule(DecisionRule):
     lam: float = 0.1
 
     def __post_init__(self) -> None:
-        between(self.gamma, "gamma", 1)
-        between(self.lam, "lam", 1)
+        require_between(self.gamma, "gamma", 1)
+        require_between(self.lam, "lam", 1)
         super().__post_init__()
 
     @property
@@ -167,7 +167,7 @@ class EverybodyRule(DecisionRule):
         return min(max(uncertified + beyond - 1, 0), self.targets)
 
 
-def between(value: float, name: str, high: float) -> None:
+def require_between(value: float, name: str, high: float) -> None:
     """Refuse what is not above 0 and below `high`."""
     if not 0 < value < high:
         raise InputError(f"{name} must be above 0 and below {high:g}, not {value!r}.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from auditor_client.envy.decision_rule import SampleRule
-from auditor_client.envy.lots import noise_rate, people_needed, unfilled
+from auditor_client.envy.lots import noise_rate, people_needed, unfilled_probability
 from auditor_client.envy.sample_size import sample_needed, sample_rule, targets_least
 from auditor_client.errors import InputError
 
@@ -72,7 +72,9 @@ class EnvyDesign:
     @property
     def unfilled(self) -> float:
         """The probability that a lot lacks people and does not run."""
-        return unfilled(self.people, self.rule.targets, self.rule.arms, self.arms_per_person)
+        return unfilled_probability(
+            self.people, self.rule.targets, self.rule.arms, self.arms_per_person
+        )
 
     @property
     def chance(self) -> float:
@@ -159,7 +161,7 @@ def _filled(wanted: CertificateGoal, people: int, each: int, share: float) -> It
 
 def _fits(wanted: CertificateGoal, people: int, targets: int, each: int, share: float) -> bool:
     rule = wanted.rule(targets, each)
-    return _allowed(rule) and unfilled(people, targets, rule.arms, each) <= share
+    return _allowed(rule) and unfilled_probability(people, targets, rule.arms, each) <= share
 
 
 def _fewest_at_all(wanted: CertificateGoal, choices: tuple[int, ...]) -> int:

@@ -66,6 +66,8 @@ class Tight(ForecastPath):
 
     def _shows(self, bar: Floats, margin: float, *, above: bool = False) -> Floats:
         """ln of the evidence that an arm lies below the bar, or above it."""
-        found = bernoulli_divergence.apart(self.means, bar, margin, self.pulls, self.home)
+        found = bernoulli_divergence.least_divergence(
+            self.means, bar, margin, self.pulls, self.home
+        )
         there = self.means > bar if above else self.means < bar
         return np.where(there, found, 0.0)

@@ -22,7 +22,7 @@ def noise_rate(epsilon: float, arms_per_person: int, *, sampled: bool = False) -
     return epsilon / (2 * arms_per_person * (2 if sampled else 1))
 
 
-def unfilled(people: int, targets: int, arms: int, arms_per_person: int) -> float:
+def unfilled_probability(people: int, targets: int, arms: int, arms_per_person: int) -> float:
     """Return the probability that a lot does not run, with this number of people taking part."""
     share, rest = arms_per_person / targets, (arms_per_person - 1) / max(targets - 1, 1)
     if people <= arms:
@@ -36,11 +36,11 @@ def unfilled(people: int, targets: int, arms: int, arms_per_person: int) -> floa
 def people_needed(targets: int, arms: int, arms_per_person: int, share: float = 0.001) -> int:
     """Return the fewest people with whom a lot lacks some with at most this probability."""
     low, high = arms, arms + 1
-    while unfilled(high, targets, arms, arms_per_person) > share:
+    while unfilled_probability(high, targets, arms, arms_per_person) > share:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        lacking = unfilled(middle, targets, arms, arms_per_person) > share
+        lacking = unfilled_probability(middle, targets, arms, arms_per_person) > share
         low, high = (middle, high) if lacking else (low, middle)
     return high
 
@@ -48,7 +48,7 @@ def people_needed(targets: int, arms: int, arms_per_person: int, share: float = 
 def arms_per_person_for(people: int, targets: int, arms: int, share: float = FEW_UNFILLED) -> int:
     """Return the least r with which `people` fill the lots of these targets and arms."""
     for each in range(1, min(targets, MOST_PER_PERSON) + 1):
-        if unfilled(people, targets, arms, each) <= share:
+        if unfilled_probability(people, targets, arms, each) <= share:
             return each
     raise InputError(
         f"{people} people cannot fill the lots of {targets} targets with {arms} arms each, however"

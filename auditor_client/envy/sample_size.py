@@ -6,7 +6,7 @@
 
 import math
 
-from auditor_client.envy.decision_rule import SampleRule, between
+from auditor_client.envy.decision_rule import SampleRule, require_between
 from auditor_client.errors import InputError
 from auditor_client.stats.noise_distributions import AnyNoise
 
@@ -16,8 +16,8 @@ _SHARE = 1 / 3
 
 def targets_least(delta: float, lam: float) -> int:
     """Return the fewest targets that a service accepts."""
-    between(delta, "delta", 0.5)
-    between(lam, "lam", 1)
+    require_between(delta, "delta", 0.5)
+    require_between(lam, "lam", 1)
     # M̃ = ⌈ln(3/δ)/λ⌉   [DCAU22, Algorithm 2, line 1]
     return math.ceil(math.log(1 / (_SHARE * delta)) / lam)
 
@@ -32,7 +32,7 @@ def sample_rule(
 ) -> SampleRule:
     """Return the rule for these targets, with arms and level as in Algorithm 2."""
     for value, name, high in ((delta, "delta", 0.5), (gamma, "gamma", 1), (lam, "lam", 1)):
-        between(value, name, high)
+        require_between(value, name, high)
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉, OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, lines 3 and 4]
     arms = math.ceil(math.log(targets / (_SHARE * delta)) / -math.log1p(-gamma))
     return SampleRule(
@@ -77,7 +77,7 @@ def sample_needed(
 
 
 def _require(power: float, uncertified: float, lam: float) -> None:
-    between(power, "power", 1)
+    require_between(power, "power", 1)
     if not 0 <= uncertified < lam:
         raise InputError(
             f"Of targets that need a certificate, a share below lam = {lam:g} may stay uncertified,"

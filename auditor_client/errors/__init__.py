@@ -353,5 +353,5 @@ BY_CODE: dict[str, type[ProblemError]] = {
 
 
 def error_of(problem: Problem) -> ProblemError:
-    """The error of a problem, by its code and never by its prose."""
+    """Return the error of a problem, by its code and never by its prose."""
     return BY_CODE.get(problem.code, ProblemError)(problem)

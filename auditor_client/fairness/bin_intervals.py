@@ -49,7 +49,7 @@ def _shares_of_group(
 
 
 def measured_gaps(found: Sequence[BinShare]) -> list[float]:
-    """The measured gap of each bin: the largest share of any group less the smallest."""
+    """Return the measured gap of each bin: the largest share of any group less the smallest."""
     by_bin: dict[int, list[float]] = {}
     for share in found:
         by_bin.setdefault(share.bin, []).append(share.share)

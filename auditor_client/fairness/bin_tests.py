@@ -74,7 +74,7 @@ def tests_each(first: GroupCounts, second: GroupCounts, level: float) -> Tests:
 
 
 def _split(one: GroupCounts, other: GroupCounts, level: float) -> tuple[float, float]:
-    """The level left for the counts, and that of each of the four limits of two sizes."""
+    """Return the level left for the counts, and that of each of the four limits of two sizes."""
     if one.size.kind == other.size.kind == "known":
         return level, level
     return level * (1 - _SIZES), level * _SIZES / 4
@@ -109,7 +109,7 @@ def _contrasts(
 
 
 def _ratios(first: GroupSizeEstimate, second: GroupSizeEstimate, size_level: float) -> list[float]:
-    """The weights first : second that a test may need.
+    """Return the weights first : second that a test may need.
 
     They may depend on what is known and on sizes bought apart, which are independent of the bins.
     A size measured by the bins themselves is a parameter: each possible ratio has its own test,

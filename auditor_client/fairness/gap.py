@@ -125,14 +125,16 @@ class FairnessGap:
         return said.get(self.impact.four_fifths(), "inconclusive")
 
     def chart(self, alpha: float) -> "Chart":
-        """The interval against the gap that is tolerated. It shows itself in a notebook."""
+        """Draw the interval against the gap that is tolerated. It shows itself in a notebook."""
         from auditor_client.fairness.charts import verdict_chart  # Altair takes a second to import
 
         return verdict_chart(self, alpha)
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
-        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
-        return explained(self, alpha, bins)
+        """Explain the verdict in one plain sentence; `bins` are names for them
+        (`audit.bin_names()`).
+        """
+        return explain_verdict(self, alpha, bins)
 
 
 def fairness_gap(
@@ -150,7 +152,8 @@ def fairness_gap(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
+    """Estimate the fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale
+    1/epsilon).
 
     For another law give `noise`, and `size_noise`, in place of the epsilons: `Gaussian(sigma2)` or
     `gaussian_at(rho)` of `auditor_client.stats.noise`.
@@ -183,7 +186,7 @@ def gap_of(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap of groups that are put together already."""
+    """Estimate the fairness gap of groups that are put together already."""
     if len(groups) < 2:
         raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
     check_delta(delta)
@@ -192,7 +195,7 @@ def gap_of(
         raise ValueError(f"top_share must lie between 0 and 1, not {top_share}")
     known = list(groups.values())
     efg, names, at = _largest(groups)
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     most = gap_bounds.upper_limit(known, alone)
     least = min(gap_bounds.lower_limit(known, alone), most)
     # Limits that hold together lie outside of those that hold alone: the search starts there.
@@ -217,7 +220,7 @@ def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
     """Return a lower limit, at 1 - delta, of the largest gap of bins and thresholds (union
     bound).
     """
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     return max(
         gap_bounds.lower_limit(groups, alone * BINS_PART),
         thresholds.lower_limit(groups, alone * (1 - BINS_PART)),
@@ -231,7 +234,7 @@ def measured_groups(
     noisy_sizes: Mapping[str, int],
     size_noise: Noise,
 ) -> dict[str, GroupCounts]:
-    """The groups of a release, checked, by name."""
+    """Return the groups of a release, checked, by name."""
     tables = _checked_counts(counts)
     if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
         raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
@@ -290,7 +293,7 @@ def check_delta(delta: float) -> None:
 
 
 def _up(limit: float) -> str:
-    """Rounded outwards, so that what is printed holds too."""
+    """Format a number rounded outwards, so that the printed limit holds too."""
     return f"{math.ceil(limit * 1000 - 1e-9) / 1000:.3f}"
 
 
@@ -303,8 +306,8 @@ def _check_alpha(alpha: float) -> None:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
 
 
-def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
-    """The verdict and what it rests on, in one sentence."""
+def explain_verdict(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
+    """Explain the verdict and its basis in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
     if gap.criterion == "four-fifths":

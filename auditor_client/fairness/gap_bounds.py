@@ -29,20 +29,22 @@ _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
 
 
-def one_sided(delta: float) -> float:
-    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+def one_sided_delta(delta: float) -> float:
+    """Return the delta of an interval if each limit alone misses with at most `delta`."""
     # Levels are probabilities, so there is nothing to double from one half on.
     return 2 * delta if delta < 0.5 else delta
 
 
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
-    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    """Return an upper limit of FG, missed with probability at most delta/2; not searched below
+    `floor`.
+    """
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
-    return highest(found, floor)
+    return highest_limit(found, floor)
 
 
-def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
+    """Return a limit, at most one, that no difference exceeds of which any of these tests speaks.
 
     Missed by the largest difference with no more than the level of its own test.
     """
@@ -59,20 +61,21 @@ def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
-    """A lower limit of FG, missed with probability at most delta/2."""
+    """Return a lower limit of FG, missed with probability at most delta/2."""
     return max(_below(tests) for tests in _all_below(groups, delta))
 
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
+        reject_beyond(tests_above(more, less, delta), alpha)
+        for more, less in permutations(groups, 2)
     )
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Whether `lower_limit` is more than alpha, without searching for it."""
-    return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
+    return any(_exceeds(tests, alpha) for tests in _all_below(groups, delta))
 
 
 def _all_below(groups: Sequence[GroupCounts], delta: float) -> list[Tests]:
@@ -91,7 +94,7 @@ def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
     return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
-def within(tests: Tests, alpha: float) -> bool:
+def reject_beyond(tests: Tests, alpha: float) -> bool:
     """Whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
@@ -112,18 +115,18 @@ def _below(tests: Tests) -> float:
 
 
 def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
-    """The lower limit from one bin, or `most` if it is that high."""
+    """Return the lower limit from one bin, or `most` if it is that high."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     if most < 1 and least_favourable(cell, -most, level).rejected:
         return most
     return -contrast_upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
 
 
-def _beyond(tests: Tests, alpha: float) -> bool:
+def _exceeds(tests: Tests, alpha: float) -> bool:
     limit = min(alpha + tests.missing, 1.0)
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     return bool(tests.by_ratio) and all(
         any(
             _positive(cell, tests) and least_favourable(cell, -limit, level).rejected
@@ -138,11 +141,11 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
     # Not worth the work where the normal approximation already finds none.
     if cell.approximate(tests.level / 2) >= 0:
         return False
-    return least_favourable(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
+    return least_favourable(cell, 0.0, split_level(tests.level * _WRONG, tests.bins)).rejected
 
 
-def shared(level: float, bins: int) -> Level:
-    """A level for every bin, given the share there: over all bins they add up to `level`."""
+def split_level(level: float, bins: int) -> Level:
+    """Return a level for every bin, given the share there: over all bins they add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

@@ -11,7 +11,7 @@ from itertools import combinations
 
 from auditor_client.fairness.bin_tests import GroupCounts, tests_each
 from auditor_client.fairness.gap import FairnessGap, check_delta, gap_of
-from auditor_client.fairness.gap_bounds import shared
+from auditor_client.fairness.gap_bounds import split_level
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
 
@@ -54,7 +54,9 @@ def drivers(
 
 
 def pair_gaps(groups: Mapping[str, GroupCounts], delta: float) -> list[FairnessGap]:
-    """The gap of each pair of groups; all intervals hold at once with probability 1 - delta."""
+    """Estimate the gap of each pair of groups; all intervals hold at once with probability 1 -
+    delta.
+    """
     pairs = list(combinations(groups, 2))
     share = delta / max(len(pairs), 1)
     return [gap_of({name: groups[name] for name in pair}, share, "bins") for pair in pairs]
@@ -90,7 +92,7 @@ def _limits(
     counts_of = {number: (first.table[number], second.table[number]) for number in bins}
     if not tests.by_ratio:
         return dict.fromkeys(bins, 1.0)
-    allowed, wanted = shared(tests.level, tests.bins), set(counts_of.values())
+    allowed, wanted = split_level(tests.level, tests.bins), set(counts_of.values())
     found: dict[tuple[int, int], float] = {}
     for cells in tests.by_ratio:
         for cell in cells:

@@ -14,7 +14,7 @@ from auditor_client.audiences.labels import JOIN
 from auditor_client.errors import InputError
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
-from auditor_client.stats.noise import MomentBoundNoise, Noise, distribution, summed
+from auditor_client.stats.noise import MomentBoundNoise, Noise, distribution, sum_of_draws
 
 
 def merge_by_attribute(groups: Mapping[str, GroupCounts], attribute: int) -> dict[str, GroupCounts]:
@@ -37,7 +37,7 @@ def _together(members: list[GroupCounts]) -> GroupCounts:
     if len(members) == 1:
         return members[0]
     table = tuple(map(sum, zip(*(group.table for group in members), strict=True)))
-    noise = summed(members[0].rate, len(members))
+    noise = sum_of_draws(members[0].rate, len(members))
     return GroupCounts(table, _size(members, sum(table), noise), MomentBoundNoise(noise))
 
 
@@ -51,5 +51,5 @@ def _size(members: list[GroupCounts], total: int, noise: Noise) -> GroupSizeEsti
         noise,
         known=sum(known) if len(known) == len(sizes) else None,
         noisy=sum(noisy) if len(noisy) == len(sizes) else None,
-        noisy_rate=summed(distribution(sizes[0].noisy_rate), len(sizes)),
+        noisy_rate=sum_of_draws(distribution(sizes[0].noisy_rate), len(sizes)),
     )

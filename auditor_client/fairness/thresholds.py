@@ -25,7 +25,7 @@ import numpy as np
 from scipy import special
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import highest, one_sided, within
+from auditor_client.fairness.gap_bounds import highest_limit, one_sided_delta, reject_beyond
 from auditor_client.stats import chernoff
 from auditor_client.stats.centred_difference import Event, difference_limit
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
@@ -35,7 +35,7 @@ from auditor_client.stats.noise import (
     Noise,
     NoNoise,
     distribution,
-    summed,
+    sum_of_draws,
     variance,
 )
 from auditor_client.stats.upper_limit import contrast_upper_limit
@@ -48,7 +48,7 @@ _TRIED = 3
 _SIZES = 0.05
 _RATIO = 1.3
 # Evenly spaced edges that share most of the level where there are more edges than these.
-_COARSE, _OF_COARSE = 5, 0.8
+_COARSE, _OF_COARSE = 8, 0.8
 # From this number of bins on, counts from both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 50
 
@@ -98,7 +98,7 @@ def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdG
     if len(known[0].table) < 2:
         return None
     estimate, names, edge = _largest(groups)
-    alone = one_sided(delta)
+    alone = one_sided_delta(delta)
     most = upper_limit(known, alone)
     least = min(lower_limit(known, alone), most)
     high = upper_limit(known, delta, floor=most)
@@ -109,7 +109,7 @@ def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdG
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
     """Return a limit of TG, missed with probability at most delta/2; not searched below `floor`."""
     claims = [claim for pair in permutations(groups, 2) for claim in _claims(*pair)]
-    return highest([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
+    return highest_limit([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
@@ -128,7 +128,7 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Return whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        within(tests_above(claim.one, claim.other, delta), alpha)
+        reject_beyond(tests_above(claim.one, claim.other, delta), alpha)
         for pair in permutations(groups, 2)
         for claim in _claims(*pair)
     )
@@ -164,7 +164,7 @@ def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: boo
     above = sum(sum(group.table[-cells:]) for group in groups)
     people = sum(_fewest(group, delta * 0.2 / len(groups)) for group in groups)
     level = delta if all(group.size.kind == "known" for group in groups) else delta * 0.8
-    noise = summed(groups[0].rate, cells * len(groups))
+    noise = sum_of_draws(groups[0].rate, cells * len(groups))
     if people < 1:
         return 1.0
     [(_, high)] = chernoff.limits((above,), (people, people), noise, level)
@@ -192,8 +192,8 @@ def _event(group: GroupCounts, cells: tuple[int, ...]) -> GroupCounts:
 def _sum_noise(group: GroupCounts, cells: int) -> Noise:
     one = distribution(group.rate)
     if isinstance(one, MomentBoundNoise):
-        return MomentBoundNoise(summed(one.one, cells))
-    return summed(one, cells)
+        return MomentBoundNoise(sum_of_draws(one.one, cells))
+    return sum_of_draws(one, cells)
 
 
 def _claims(more: GroupCounts, less: GroupCounts) -> Iterator[_Claim]:

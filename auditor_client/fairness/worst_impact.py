@@ -20,8 +20,8 @@ from itertools import permutations
 from typing import Literal
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import one_sided
-from auditor_client.fairness.metrics.event_shares import rejects_ratio
+from auditor_client.fairness.gap_bounds import one_sided_delta
+from auditor_client.fairness.metrics.event_shares import rejects_ratio, within_band
 from auditor_client.fairness.thresholds import above_edge, edge_levels
 from auditor_client.stats import chernoff
 from auditor_client.stats.noise import variance
@@ -110,7 +110,7 @@ def worst_impact(
     if not 0 < least_share <= 1:
         raise ValueError(f"least_share must lie between 0 and 1, not {least_share}")
     last = len(next(iter(groups.values())).table) - (1 if outside else 0)
-    alone = one_sided(delta)
+    alone = one_sided_delta(delta)
     counted = _counted(groups, range(1, last), alone / 2 * _SELECTION, least_share)
     if not counted:
         names = next(permutations(groups, 2))
@@ -194,8 +194,9 @@ def _inverse_limit(tests: Tests, floor: float) -> float:
         return math.inf
     band = math.ceil(math.log(min(top, _MOST)) / math.log(_STEP))
     while _STEP**band > max(floor, 1 / _MOST):
-        ratio = max(_STEP ** (band - 1), floor)
-        if not rejects_ratio(tests, ratio, _STEP ** (band - 1)):
-            return _STEP**band + spare
+        weight = _STEP ** (band - 1)
+        ratio = max(weight, floor)
+        if not rejects_ratio(tests, ratio, weight):
+            return within_band(tests, ratio, weight, _STEP**band) + spare
         band -= 1
     return max(floor, _STEP**band) + spare

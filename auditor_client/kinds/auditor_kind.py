@@ -52,7 +52,9 @@ class AuditorKind:
     document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
     says in which unit a part of a request counts (default: people or rows, one by one).
     `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
-    what the kind adds to the way in which its contract is asked for.
+    what the kind adds to the way in which its contract is asked for. `decrypted_here`: only the
+    process that ran an audit can read its numbers. `demonstration` are the fields of a request
+    that suits the demo's platform, where they differ from the contract's example.
     """
 
     contract: KindContract
@@ -65,6 +67,8 @@ class AuditorKind:
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
     asking: AskingHalf = field(default_factory=AskingHalf)
+    decrypted_here: bool = False
+    demonstration: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

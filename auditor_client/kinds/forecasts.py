@@ -27,7 +27,8 @@ class ForecastAudience:
         return cls(
             {known.get(group.label, group.label): group.members for group in audience.groups},
             audience.groups_per_person,
-            audience.source,
+            # Members who confirm themselves come by an upload that has a code for them.
+            "confirmed" if audience.participation_code else audience.source,
             audience.candidates,
         )
 
@@ -49,12 +50,14 @@ class Forecast:
     """Forecast of an audit: a sentence, whether it can answer at all, and what would be enough.
 
     `answers` is None where the kind has no question that a verdict would answer. A request whose
-    `answers` is False should be refused before it is paid, unless the user insists.
+    `answers` is False should be refused before it is paid, unless the user insists. `used_up`: no
+    choice of noise helps, because these people have reached their lifetime cap.
     """
 
     sentence: str
     answers: bool | None = None
     enough: str = ""
+    used_up: bool = False
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.sentence, self.enough)))

@@ -42,6 +42,8 @@ class Result(Generic[R]):
     contents: tuple[Content, ...] = ()
     mandate: Mandate | None = None
     url: str | None = None
+    # What is known on this machine of people who were recruited together.
+    clusters: Mapping[str, float] | None = None
     # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
     prove: Callable[[], InclusionProof | None] | None = field(
         default=None, repr=False, compare=False
@@ -130,7 +132,7 @@ class Result(Generic[R]):
 
     @classmethod
     def from_receipt(cls, path: str | Path) -> Self:
-        """The audit of a receipt file, verified against the keys in it. Needs no network."""
+        """Load the audit of a receipt file, verified against the keys in it. Needs no network."""
         saved = SavedReceipt.load(path)
         release: Any = saved.release()  # of any kind; `__post_init__` refuses others than ours
         return cls(
@@ -139,6 +141,7 @@ class Result(Generic[R]):
             saved.names,
             contents=saved.contents,
             url=saved.url,
+            clusters=saved.clusters,
             prove=lambda: saved.proof,
         )
 
@@ -146,12 +149,15 @@ class Result(Generic[R]):
         """Write the receipt with keys and proof to verify it; `names=False` leaves names out."""
         kept = dict(self.names) if names else {}
         proof = self.prove() if self.prove else None
-        saved = SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url, proof)
+        clusters = dict(self.clusters) if self.clusters else None
+        saved = SavedReceipt(
+            self.receipt, dict(self.keys), kept, self.contents, self.url, proof, clusters
+        )
         saved.save(path)
         return Path(path)
 
     def known_proof(self) -> InclusionProof | None:
-        """The proof that a receipt file brought along; a connected audit would have to ask."""
+        """Return the proof that a receipt file holds; a connected audit would have to ask."""
         return self.prove() if self.prove and self.audit is None else None
 
     @property

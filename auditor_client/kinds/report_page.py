@@ -16,7 +16,7 @@ from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import kind_of
 from auditor_client.reporting import html_page
 from auditor_client.reporting.html_page import bullets, figure, page, paragraphs, section
-from auditor_client.reporting.metric_sentences import down, name_of, up
+from auditor_client.reporting.metric_sentences import name_of, round_down, round_up
 from auditor_client.reporting.price_sentences import both_relations, noise_of_parts
 from auditor_client.reporting.results_document import AuditFound, MetricFound
 
@@ -146,8 +146,8 @@ def _all_pairs(by_metric: Mapping[str, Sequence[MetricFound]]) -> str:
             name,
             f"{one.first} and {one.second}",
             "none" if one.value is None else f"{one.value:.3f}",
-            "none" if one.low is None else down(one.low),
-            "none" if one.high is None else up(one.high),
+            "none" if one.low is None else round_down(one.low),
+            "none" if one.high is None else round_up(one.high),
         )
         for name, pairs in by_metric.items()
         for one in pairs

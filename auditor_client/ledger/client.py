@@ -36,11 +36,11 @@ class Ledger:
         self._key = key
 
     def keys(self) -> LedgerKeys:
-        """The platform's public keys, as it states them now."""
+        """Return the platform's public keys, as it states them now."""
         return self._public.get(f"{PATH}/keys", LedgerKeys)
 
     def entries(self, kind: str | None = None) -> Iterator[Entry]:
-        """The entries you may see, newest first."""
+        """Yield the entries you may see, newest first."""
         return self._transport.items(f"{PATH}/entries", Entry, kind=kind)
 
     def proof(self, number: int) -> InclusionProof:
@@ -62,7 +62,9 @@ class Ledger:
         return draft.replace(path)
 
     def head(self, trust: Trust, witnessed: Iterable[str] = ()) -> Checkpoint:
-        """The newest head, if it continues all that was seen here and all that witnesses signed."""
+        """Return the newest checkpoint, if it continues all that was seen here and all that
+        witnesses signed.
+        """
         note = self._transport.get(f"{PATH}/checkpoint", SignedHead).note
         head = _opened(note, trust)
         for earlier in seen(trust.origin):

@@ -25,7 +25,9 @@ _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
-    """The release, if a trusted key signed it and a trusted head of the ledger holds it."""
+    """Return the release, if a trusted key signed it and a trusted checkpoint of the ledger holds
+    it.
+    """
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     release = release_from_receipt(saved.receipt, keys)
     saved.check_contents(release)
@@ -65,7 +67,7 @@ def _check_price(price: Price) -> None:
 
 
 def _check_entry(receipt: str, keys: Mapping[str, Any], proof: InclusionProof) -> None:
-    """The entry must be of these very bytes."""
+    """Check that the entry consists of these very bytes."""
     statement = json.loads(signed_statement(receipt, keys))
     released = receipts.digest(receipts.canonical(statement | {"receipt": receipt}))
     entry = _entry(proof)

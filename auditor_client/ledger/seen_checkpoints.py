@@ -14,7 +14,7 @@ from privacy.ledger.notes import Checkpoint, Note
 
 
 def seen(origin: str) -> list[str]:
-    """The newest head of this ledger that was verified here, if any."""
+    """Return the newest checkpoint of this ledger that was verified here, if any."""
     path = _path(origin)
     return [path.read_text(encoding="utf-8")] if path.exists() else []
 

@@ -15,7 +15,7 @@ from privacy.ledger.trust import Trust
 
 
 def make_trust(stated: LedgerKeys, regulators: Mapping[str, Mapping[str, Any]]) -> Trust:
-    """The platform's keys, as it states them, and regulators' public JWKs by researcher id.
+    """Return the platform's keys, as it states them, and regulators' public JWKs by researcher id.
 
     The platform's part is trust on first use: compare it once with what it published elsewhere. The
     regulators' part must come from the regulators. Those with Ed25519 keys are witnesses, too.
@@ -38,7 +38,7 @@ def make_trust(stated: LedgerKeys, regulators: Mapping[str, Mapping[str, Any]]) 
 
 
 def read_trust(path: str | Path) -> Trust:
-    """The keys of a file: see `auditor ledger keys`."""
+    """Read the keys of a file: see `auditor ledger keys`."""
     try:
         return Trust.parse(Path(path).read_bytes())
     except EvidenceError as error:

@@ -20,13 +20,15 @@ class Record:
     """Names by label; and, of an upload, the salt and the commitment that sealing must give.
 
     Who opens the commitment needs the members, the salt, and how they were cut: the rows of a part,
-    by label. Records of before version 2 of the commitment have no rows.
+    by label. Records of before version 2 of the commitment have no rows. `clusters` is what an
+    analysis needs of people who were recruited together.
     """
 
     names: dict[str, str]
     salt: bytes = field(default=b"", repr=False)
     commitment: str | None = None
     rows: dict[str, int] | None = None
+    clusters: dict[str, float] | None = None
 
 
 def save_record(audience_id: str, record: Record) -> None:
@@ -35,12 +37,13 @@ def save_record(audience_id: str, record: Record) -> None:
         "salt": b64encode(record.salt).decode(),
         "commitment": record.commitment,
         "rows": record.rows,
+        "clusters": record.clusters,
     }
     write_private(_path(audience_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_record(audience_id: str) -> Record | None:
-    """The record of an audience, None where it was not made on this machine."""
+    """Load the record of an audience; None if it was not made on this machine."""
     path = _path(audience_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -49,6 +52,7 @@ def load_record(audience_id: str) -> Record | None:
             b64decode(content["salt"]),
             content["commitment"],
             content.get("rows"),
+            content.get("clusters"),
         )
     except FileNotFoundError:
         return None

@@ -36,7 +36,7 @@ def public_jwk(key: OKPKey) -> dict[str, Any]:
 
 
 def read_public(path: Path) -> dict[str, Any]:
-    """The public JWK in a file."""
+    """Return the public JWK in a file."""
     try:
         jwk = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -58,13 +58,13 @@ def checked_public(jwk: Mapping[str, Any], name: str = "The key") -> dict[str, A
 
 
 def plain_jwk(key: OKPKey) -> dict[str, str]:
-    """The public half and nothing else, as applications and key changes state it."""
+    """Return the public half and nothing else, as applications and key changes state it."""
     public = key.as_dict(private=False)
     return {name: str(public[name]) for name in ("kty", "crv", "x")}
 
 
 def load_key(source: KeySource) -> OKPKey:
-    """A private key from a key, a JWK or the path of a JWK file."""
+    """Return a private key from a key, a JWK or the path of a JWK file."""
     if isinstance(source, str | Path):
         source = _read(Path(source))
     try:

@@ -43,7 +43,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def refuse_shared(path: Path) -> None:
-    """A private key that others can read is not private any more."""
+    """Refuse a private key file that others can read."""
     if os.name == "nt":
         return
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -62,7 +62,7 @@ def lines_when_piped() -> Iterator[None]:
 
 @contextmanager
 def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[Bar]:
-    """A bar with a total, or a spinner without one."""
+    """Show a bar with a total, or a spinner without one."""
     console = Console(stderr=True)
     moves = console.is_terminal or console.is_jupyter
     columns = [BarColumn(), MofNCompleteColumn()] if total is not None else [SpinnerColumn()]
@@ -78,7 +78,7 @@ def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[
 
 
 def tell(words: str, *, show: bool = True) -> None:
-    """A line that stays."""
+    """Print a line that stays."""
     if not show:
         return
     if (shown := _SHOWN.get()) is not None:

@@ -2,7 +2,7 @@
 
 A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
 time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
-groups.
+groups and what is known of clusters of people.
 """
 
 import json
@@ -25,7 +25,7 @@ FORMAT = "platform-auditor/receipt/v1"
 
 
 def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release in these bytes, if its receipt is signed and says the same."""
+    """Verify and return the release in these bytes, if its receipt is signed and says the same."""
     try:
         statement = json.loads(stored)
         receipt = statement.pop("receipt")
@@ -41,12 +41,12 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
 
 
 def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release that a receipt states, if one of the keys signed it."""
+    """Return the release that a receipt states, if one of the keys signed it."""
     return _release(json.loads(signed_statement(receipt, keys)), receipt)
 
 
 def possible_digests(content: Content) -> set[str]:
-    """The digests this content may have: they cover the image's type, which is not kept."""
+    """Return the digests this content may have: they cover the image's type, which is not kept."""
     image = content.image_digest
     types = [None] if image is None else ["image/png", "image/jpeg", "image/webp"]
     return {content_digest(content.model_dump(), image, kind) for kind in types}
@@ -62,7 +62,7 @@ def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
 
 
 def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
-    """The canonical bytes that a receipt states, if one of the keys signed it."""
+    """Return the canonical bytes that a receipt states, if one of the keys signed it."""
     try:
         return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
     except (receipts.InvalidReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
@@ -92,9 +92,10 @@ class SavedReceipt:
     contents: tuple[Content, ...] = ()
     url: str | None = None
     proof: InclusionProof | None = None
+    clusters: dict[str, float] | None = None
 
     def release(self) -> AnyRelease:
-        """The release, verified again, and the contents with it."""
+        """Return the release, verified again, and the contents with it."""
         release = release_from_receipt(self.receipt, self.keys)
         self.check_contents(release)
         return release
@@ -115,6 +116,7 @@ class SavedReceipt:
             "names": self.names,
             "contents": [content.model_dump(mode="json") for content in self.contents],
             "proof": self.proof and self.proof.model_dump(mode="json"),
+            **({"clusters": self.clusters} if self.clusters else {}),
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")

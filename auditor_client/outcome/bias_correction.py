@@ -23,7 +23,7 @@ from auditor_client.outcome.resampling_limits import (
     REPLICATES,
     Copies,
     ResamplingLimits,
-    drawn,
+    draw_resamples,
     limits_of,
 )
 from auditor_client.outcome.scored_rows import Corrected, RowNames, ScoredRows
@@ -95,7 +95,9 @@ def notifications(
 
     before, after = counted(Copies.of(rows))
     found = limits_of(rows, counted, _percent, delta, replicates, seed)
-    slopes = [corrected.slope(0, copies.of_rows) for copies in drawn(rows, replicates, seed)]
+    slopes = [
+        corrected.slope(0, copies.of_rows) for copies in draw_resamples(rows, replicates, seed)
+    ]
     if np.mean(np.array([1.0, *slopes]) <= 0) > delta / 4:
         # Whom it would reach below the threshold is anybody's guess.
         found = [one and replace(one, low=-100.0, high=np.inf) for one in found]
@@ -131,7 +133,7 @@ def ranks(
     corrected = Corrected.of(rows, frame, columns, edges)
 
     def averaged(copies: Copies) -> Floats:
-        """The average rank by group, before and after."""
+        """Return the average rank by group, before and after."""
         depth = rows.by_query(copies.within * seen)[rows.query]
         predicted = corrected.predicted(copies.of_rows)
         was = rows.ahead(rows.scores, copies.within), copies.within * seen

@@ -122,7 +122,7 @@ class BinSums:
         return found
 
     def spread(self, weights: Floats) -> Floats:
-        """The standard deviation of the noise in a weighted sum of `NAMES`, or of several."""
+        """Return the standard deviation of the noise in one or more weighted sums of `NAMES`."""
         return np.sqrt((weights @ self.to_names) ** 2 @ self.variance)
 
 

@@ -11,7 +11,7 @@ _HEIGHT = 260
 
 
 def marginal_chart(tested: Tested, title: str = "average outcome") -> Chart:
-    """The average outcome of each group in each bin, with limits [Figures 4 and 6]."""
+    """Draw the average outcome of each group in each bin, with limits [Figures 4 and 6]."""
     rows = [
         {
             "bin": each.bin + 1,

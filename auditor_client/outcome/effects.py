@@ -11,7 +11,7 @@ import numpy as np
 
 from auditor_client.outcome import sandwich_variance as filling
 from auditor_client.outcome.bin_sums import BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import p_value, two_sided
+from auditor_client.outcome.error_quantiles import p_value, two_sided_quantile
 from auditor_client.outcome.marginals import freedom, mean_limits
 from auditor_client.outcome.regression import Control, Fit, fit
 from auditor_client.outcome.sandwich_variance import Variance
@@ -114,7 +114,7 @@ def bin_effects(
 
 
 def _fitted(sums: BinSums, able: list[int], question: EffectQuestion) -> "_Fitted | None":
-    """The regression of the groups that are there, unless noise is too large for one."""
+    """Fit the regression of the present groups; None if the noise is too large for one."""
     found = fit(sums.only(able), question.control) if len(able) > 1 else None
     if found is None or found.frailty > _MOST_FRAILTY:
         return None
@@ -150,7 +150,9 @@ def _missing(sums: BinSums, pair: tuple[int, int]) -> str:
 
 
 def _second_order(found: Fit) -> float:
-    """The variance of the second order of noise, relative to all, in the effect that has most."""
+    """Return the variance of the second order of noise, relative to all, in the effect that has
+    most.
+    """
     if found.sums.exact:
         return 0.0
     everything = np.eye(len(found.theta))
@@ -179,7 +181,7 @@ def _effect(
     kurtosis = fourth / se**4 if se else 0.0
     free = min(freedom(found.sums, place) for place in places)
     estimate = float(contrast @ found.theta)
-    width = two_sided(question.delta, free, kurtosis) * se
+    width = two_sided_quantile(question.delta, free, kurtosis) * se
     return Effect(
         *names,
         estimate=estimate * half,

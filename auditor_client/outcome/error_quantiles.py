@@ -12,7 +12,7 @@ from scipy import optimize, special
 _SMALLEST = 1e-16
 
 
-def two_sided(level: float, freedom: float, kurtosis: float) -> float:
+def two_sided_quantile(level: float, freedom: float, kurtosis: float) -> float:
     """Return the bound on the absolute standardised error that fails with probability `level`."""
     z = -float(special.stdtrit(max(freedom, 1.0), level / 2))
     return max(z, z + kurtosis * (z**3 - 3 * z) / 24)
@@ -21,12 +21,12 @@ def two_sided(level: float, freedom: float, kurtosis: float) -> float:
 def p_value(ratio: float, freedom: float, kurtosis: float) -> float:
     """Return the smallest level that rejects an estimate `ratio` standard errors from 0."""
     size = abs(ratio)
-    if size <= two_sided(1.0 - 1e-9, freedom, kurtosis):
+    if size <= two_sided_quantile(1.0 - 1e-9, freedom, kurtosis):
         return 1.0
-    if size >= two_sided(_SMALLEST, freedom, kurtosis):
+    if size >= two_sided_quantile(_SMALLEST, freedom, kurtosis):
         return _SMALLEST
     found = optimize.brentq(
-        lambda log: two_sided(float(np.exp(log)), freedom, kurtosis) - size,
+        lambda log: two_sided_quantile(float(np.exp(log)), freedom, kurtosis) - size,
         np.log(_SMALLEST),
         0.0,
     )

@@ -8,7 +8,7 @@ from scipy import linalg
 
 from auditor_client.outcome.bin_sums import PERSONAL, FrameMoments
 from auditor_client.outcome.effects import Effect, Joint
-from auditor_client.outcome.error_quantiles import two_sided, wald_tail
+from auditor_client.outcome.error_quantiles import two_sided_quantile, wald_tail
 from auditor_client.stats.noise_distributions import Floats
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
@@ -46,7 +46,7 @@ def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int])
 def _with_people(
     covariance: Floats, joints: Sequence[Joint], products: Floats, order: Sequence[int]
 ) -> Floats:
-    """The covariance between bins that comes from people with rows in several of them."""
+    """Return the covariance between bins that comes from people with rows in several of them."""
     places = np.add.outer(np.array(order) * len(PERSONAL), np.arange(len(PERSONAL))).ravel()
     found, size = covariance.copy(), len(joints[0].estimates)
     for i, one in enumerate(joints):
@@ -58,14 +58,16 @@ def _with_people(
     return found
 
 
-def adjusted(effects: list[Effect], tested: tuple[int, ...], delta: float) -> list[Effect]:
+def adjust_for_multiplicity(
+    effects: list[Effect], tested: tuple[int, ...], delta: float
+) -> list[Effect]:
     """With limits that hold at once (Bonferroni), and Holm's p-values."""
     family = [each for each in effects if each.bin in tested and each.defined]
     holm = dict(zip(map(id, family), _holm([each.p_value for each in family]), strict=True))
     found = []
     for each in effects:
         if id(each) in holm:
-            q = two_sided(delta / len(family), each.freedom, each.kurtosis)
+            q = two_sided_quantile(delta / len(family), each.freedom, each.kurtosis)
             low, high = each.estimate - q * each.se, each.estimate + q * each.se
             each = replace(each, low_all=low, high_all=high, adjusted=holm[id(each)])
         found.append(each)

@@ -91,7 +91,7 @@ def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
     return SharedQueries(int(found.sum()), len(found), int(found.max(initial=0)))
 
 
-def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
+def sums_from_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
     """From exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in this order.
 
     A cell may also be a mapping with n, y, s, ss, sy and yy. Outcomes lie in [0, 1].
@@ -121,7 +121,7 @@ def _cell(values: Any) -> list[float]:
 
 
 def numbers(table: pa.Table, column: str, *, missing: bool = False) -> Floats:
-    """A column of finite numbers; NaN where there is none, if some may be `missing`."""
+    """Return a column of finite numbers; NaN where there is none, if some may be `missing`."""
     try:
         found = table[column].cast(pa.float64()).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -138,7 +138,7 @@ def numbers(table: pa.Table, column: str, *, missing: bool = False) -> Floats:
 
 
 def group_codes(table: pa.Table, column: str) -> tuple[list[str], Codes]:
-    """The groups by name, sorted, and which one each row has."""
+    """Return the groups by name, sorted, and which one each row has."""
     if table[column].null_count:
         raise InputError(
             f"{table[column].null_count} rows have no value in {column!r}: fill them or leave them"
@@ -164,7 +164,7 @@ def codes(column: pa.ChunkedArray) -> Codes:
 
 
 def edges_of(scores: Floats, bins: Bins, threshold: float | None = None) -> Floats:
-    """The edges as given, or quantiles; the threshold is the first if there is one."""
+    """Return the edges as given, or quantiles; the threshold is the first if there is one."""
     if isinstance(bins, int):
         if not 1 <= bins <= _MOST_BINS:
             raise InputError(f"Ask for 1 to {_MOST_BINS} bins, not {bins}.", case="number-of-bins")
@@ -211,7 +211,7 @@ def _range(
 
 
 def _placed(scores: Floats, edges: Floats) -> tuple[Codes, Floats]:
-    """The bin of each score, the last one closed above, and its place in it."""
+    """Return the bin of each score, the last one closed above, and its place in it."""
     number = np.searchsorted(edges[1:-1], scores, side="right")
     low, high = edges[number], edges[number + 1]
     return number, np.asarray((2 * scores - low - high) / (high - low))

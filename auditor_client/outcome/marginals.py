@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.outcome.bin_sums import NAMES, PERSONAL, BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
 UPPER = 1.645
@@ -73,7 +73,12 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
     # |μ| <= 1, so the noise in Σv - μn has at most the variance of both
     sampling = factor * max(squares - v**2 / max(rows, 1.0), 0.0)
     total = (sampling + of_n + of_v) ** 2
-    q2 = two_sided(delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0) ** 2
+    q2 = (
+        two_sided_quantile(
+            delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0
+        )
+        ** 2
+    )
     # (Σv - μn)² <= q²(f·S(μ) + σ_v² + μ²σ_n²), S(μ) = n(1 - μ²), or Σv² - 2μΣv + μ²n
     square = n**2 - q2 * (of_n + factor * (-rows if binary else rows))
     linear = -2 * n * v + (0.0 if binary else 2 * q2 * factor * v)
@@ -81,7 +86,7 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
 
 
 def _hull(square: float, linear: float, constant: float) -> tuple[float, float]:
-    """The least interval around all μ in [-1, 1] with square·μ² + linear·μ + constant <= 0."""
+    """Return the least interval of all μ in [-1, 1] where square·μ² + linear·μ + constant <= 0."""
     roots = np.roots([square, linear, constant])
     real = [float(root.real) for root in roots if abs(root.imag) < 1e-12 and abs(root) <= 1]
     ends = [end for end in (-1.0, 1.0) if square + linear * end + constant <= 0]
@@ -95,7 +100,7 @@ def freedom(sums: BinSums, group: int) -> float:
 
 
 def design_effect(sums: BinSums, group: int) -> float:
-    """The variance of Σ(v - v̄) over persons relative to that over rows, or a bound of it."""
+    """Return the variance of Σ(v - v̄) over persons relative to that over rows, or a bound of it."""
     if sums.products is None:
         return float(sums.rows_per_person)
     n, v = sums.sums[group, :2]

@@ -15,7 +15,7 @@ _RISK = (
 
 
 def sentences(tested: Tested, tolerance: float) -> list[str]:
-    """The verdict, where it comes from, and what has to be kept in mind."""
+    """Explain the verdict, where it comes from, and what has to be kept in mind."""
     return [
         headline(tested, tolerance),
         *_findings(tested, tolerance),
@@ -27,13 +27,13 @@ def sentences(tested: Tested, tolerance: float) -> list[str]:
 
 def headline(tested: Tested, tolerance: float) -> str:
     where = "" if tested.threshold is None else " just above the threshold"
-    beyond = f"by more than {tolerance:g}" if tolerance else "at all"
+    beyond = f" by more than {tolerance:g}" if tolerance else ""
     return {
         "fair": f"Fair within {tolerance:g}: people with equal scores{where} turn out equally well,"
         " whatever their group.",
-        "unfair": f"Unfair: people with equal scores{where} turn out differently, {beyond}.",
+        "unfair": f"Unfair: people with equal scores{where} turn out differently{beyond}.",
         "inconclusive": f"Inconclusive: whether people with equal scores{where} turn out"
-        f" differently {beyond} cannot be told.",
+        f" differently{beyond} cannot be told.",
     }[tested.verdict(tolerance)]
 
 

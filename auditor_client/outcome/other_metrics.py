@@ -34,7 +34,7 @@ def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[
 def precision(
     frame: Any, *, score: str, outcome: str, group: str, threshold: float
 ) -> dict[str, float]:
-    """The average outcome of those in each group whose score reaches the threshold."""
+    """Return the average outcome of those in each group whose score reaches the threshold."""
     table = open_columns(frame, [score, outcome, group])
     names, groups = group_codes(table, group)
     treated = numbers(table, score) >= threshold

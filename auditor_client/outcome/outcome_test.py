@@ -11,8 +11,8 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.outcome.bin_sums import FrameMoments
 from auditor_client.outcome.effects import Effect, EffectQuestion, Joint, bin_effects
-from auditor_client.outcome.joint_test import Wald, adjusted, wald
-from auditor_client.outcome.log_reader import of_cells
+from auditor_client.outcome.joint_test import Wald, adjust_for_multiplicity, wald
+from auditor_client.outcome.log_reader import sums_from_cells
 from auditor_client.outcome.marginals import Marginal, marginals
 from auditor_client.outcome.regression import Control
 from auditor_client.outcome.sandwich_variance import Variance
@@ -48,11 +48,11 @@ class Tested:
         return list(pairwise(self.moments.edges))
 
     def family(self) -> list[Effect]:
-        """The effects that the verdict is about."""
+        """Return the effects that the verdict is about."""
         return [effect for effect in self.effects if effect.bin in self.tested]
 
     def coefficients(self) -> list[Effect]:
-        """The paper's β̂: relative to the reference, in every bin."""
+        """Return the paper's β̂: relative to the reference, in every bin."""
         return [effect for effect in self.effects if effect.relative_to == self.reference]
 
     def verdict(self, tolerance: float = 0.0) -> Verdict:
@@ -73,7 +73,7 @@ class Tested:
         return "fair" if defined and len(defined) == len(compared) and within else "inconclusive"
 
     def words(self, tolerance: float = 0.0) -> list[str]:
-        """The verdict in sentences: which group is under-predicted, where, by how much."""
+        """Explain the verdict: which group is under-predicted, where, by how much."""
         from auditor_client.outcome.narrative import sentences
 
         return sentences(self, tolerance)
@@ -116,7 +116,7 @@ def test(
             raise InputError(
                 "Say between which edges the bins of these sums lie: edges=[…].", case="no-edges"
             )
-        moments = of_cells(moments, edges)
+        moments = sums_from_cells(moments, edges)
     if not 0 < delta < 1:
         raise InputError(f"delta is a probability between 0 and 1, not {delta}.")
     if len(moments.groups) < 2:
@@ -133,7 +133,7 @@ def test(
         joints += [joint] if joint is not None and number in tested else []
     return Tested(
         moments,
-        tuple(adjusted(effects, tested, delta)),
+        tuple(adjust_for_multiplicity(effects, tested, delta)),
         tuple(marginals(moments, question.binary, delta)),
         tested,
         wald(joints, moments, order),
@@ -146,7 +146,7 @@ def test(
 
 
 def _order(moments: OutcomeMoments, reference: str | None) -> list[int]:
-    """The groups, the reference first."""
+    """Return the groups, the reference first."""
     if reference is not None and reference not in moments.groups:
         raise InputError(
             f"There is no group {reference!r}; there are: {', '.join(moments.groups)}.",

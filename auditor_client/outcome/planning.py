@@ -14,7 +14,7 @@ from scipy import special
 
 from auditor_client.errors import InputError
 from auditor_client.outcome.effects import Effect, EffectQuestion, bin_effects
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.outcome.log_reader import from_frame
 from auditor_client.outcome.outcome_test import test
 from auditor_client.outcome.sandwich_variance import Variance
@@ -112,14 +112,16 @@ def power_of(plan: OutcomeTestPlan, people: int) -> float:
     guarded, plain = (_rehearsed(plan, rows, variance) for variance in _VARIANCES)
     if not guarded.defined or not plain.defined:
         return 0.0
-    width = two_sided(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    width = (
+        two_sided_quantile(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    )
     # At worst a person's rows are all alike.
     varies = plain.se * plan.rows_per_person**0.5
     return float(special.ndtr((abs(plan.effect) - width) / varies))
 
 
 def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect:
-    """The effect in a bin with the sums to be expected, scores being spread evenly in it."""
+    """Return the effect in a bin with the sums to be expected, scores being spread evenly in it."""
     means = (2 * plan.base - 1, 2 * (plan.base + plan.effect) - 1)
     # Mean places of two groups differ by chance, by √(2/3n) for n people.
     places = (0.0, np.sqrt(2 * plan.rows_per_person * rows / 3))
@@ -141,7 +143,7 @@ def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect
 
 
 def simulated_power(plan: OutcomeTestPlan, people: int, *, runs: int = 200, seed: int = 0) -> float:
-    """The share of simulated tests that find the effect in a bin, on average over its bins."""
+    """Return the share of simulated tests that find the effect in a bin, averaged over bins."""
     generator = np.random.default_rng(seed)
     found = [_finds(plan, people, generator) for _ in range(runs)]
     return float(np.mean(found))

@@ -44,11 +44,11 @@ class Fit:
         return int(self.places.shape[1]) - 1
 
     def own(self, group: int) -> Floats:
-        """The coefficients of one group: of 1, u, …"""
+        """Return the coefficients of one group: of 1, u, …"""
         return np.asarray(self.theta[self.places[group]])
 
     def chosen(self, group: int) -> Floats:
-        """The matrix that puts a group's own equations where they are among all."""
+        """Return the matrix that puts a group's own equations where they are among all."""
         found = np.zeros((len(self.theta), self.degree + 1))
         found[self.places[group], np.arange(self.degree + 1)] = 1.0
         return found
@@ -59,7 +59,9 @@ class Fit:
         return np.asarray((self.chosen(group) - self.chosen(other)) @ place)
 
     def squares(self, group: int) -> tuple[float, Floats]:
-        """The sum of squared residuals of a group, and its weights on `NAMES` if these suffice."""
+        """Return the sum of squared residuals of a group, and its weights on `NAMES` if these
+        suffice.
+        """
         own = self.own(group)
         weights = np.zeros(len(NAMES))
         weights[NAMES.index("vv")] = 1.0
@@ -97,7 +99,7 @@ class Fit:
         return float(((moved**2).sum(axis=(2, 3)) @ self.sums.variance).sum())
 
     def second_order(self, weights: Floats, covariance: Floats) -> float:
-        """The variance of wᵀ δA (θ̂ - θ), given that of θ̂: w = A⁻¹c for a contrast c."""
+        """Return the variance of wᵀ δA (θ̂ - θ), given that of θ̂: w = A⁻¹c for a contrast c."""
         turned = self._moved @ weights
         by_column = np.einsum("gci,ij,gcj->gc", turned, covariance, turned)
         return float((by_column @ self.sums.variance).sum())
@@ -114,7 +116,7 @@ class Fit:
 
 
 def fit(sums: BinSums, control: Control) -> Fit | None:
-    """The regression, or none where the (noisy) equations have no one solution."""
+    """Fit the regression; return None if the (noisy) equations have no unique solution."""
     if control not in _DEGREES:
         raise InputError(
             f"The control is one of {', '.join(_DEGREES)}, not {control!r}.", case="unknown-control"
@@ -153,7 +155,7 @@ def _places(groups: int, control: Control) -> NDArray[np.int64]:
 
 
 def _spread(sums: BinSums) -> float:
-    """The variance of scores within groups, all groups together."""
+    """Return the variance of scores within groups, all groups together."""
     n, u, uu = sums.of_scores(2).T
     filled = n > 0
     return float((uu - u**2 / np.where(filled, n, 1.0))[filled].sum() / max(n.sum(), 1.0))

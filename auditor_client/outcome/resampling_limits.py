@@ -76,7 +76,9 @@ def limits_of(
             f" {replicates} and {rows.queries}; 0 replicates give none.",
             case="few-replicates-or-queries",
         )
-    found = np.array([change(*counted(copies)) for copies in drawn(rows, replicates, seed)])
+    found = np.array(
+        [change(*counted(copies)) for copies in draw_resamples(rows, replicates, seed)]
+    )
     t = float(special.stdtrit(rows.queries - 1, 1 - delta / 2))
     return [_limits(one, each, delta, t) for one, each in zip(value, found.T, strict=True)]
 
@@ -91,7 +93,7 @@ def _limits(value: float, found: Floats, delta: float, t: float) -> ResamplingLi
     return ResamplingLimits(min(lows), max(highs), se, bias)
 
 
-def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
+def draw_resamples(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
     """Yield `replicates` resamples, the same ones for the same seed."""
     rng = np.random.default_rng(seed)
     for _ in range(replicates):

@@ -38,7 +38,7 @@ _KINDS = ("guarded", "classical", "hc0", "hc1", "cluster")
 
 
 def sampling(fit: Fit, variance: Variance, contrasts: Floats) -> Floats:
-    """The covariance of contrasts (columns) that comes from which rows there happen to be."""
+    """Return the covariance of contrasts (columns) that comes from the random choice of rows."""
     if variance not in _KINDS:
         raise InputError(f"The variance is one of {', '.join(_KINDS)}, not {variance!r}.")
     weights = fit.inverse @ contrasts
@@ -52,7 +52,7 @@ def sampling(fit: Fit, variance: Variance, contrasts: Floats) -> Floats:
 
 
 def noise(fit: Fit, contrasts: Floats) -> tuple[Floats, Floats]:
-    """The covariance of contrasts that comes from noise, and how each column enters them."""
+    """Return the covariance of contrasts that comes from noise, and how each column enters them."""
     weights = fit.inverse @ contrasts
     entering = np.concatenate(
         [weights.T @ fit.chosen(group) @ fit.entering(group) for group in _groups(fit)], axis=1
@@ -154,7 +154,7 @@ def _rows_of_one(fit: Fit, group: int) -> float:
 
 
 def fitted_mean(fit: Fit, group: int) -> tuple[float, float]:
-    """A group's fitted outcome at its mean place, both kept within their range."""
+    """Return a group's fitted outcome at its mean place, both kept within their range."""
     n, u = fit.sums.of_scores(1)[group] if fit.degree else (fit.sums.rows[group], 0.0)
     place = float(np.clip(u / max(n, 1.0), -1, 1))
     mean = float(np.clip(fit.own(group) @ place ** np.arange(fit.degree + 1), -1, 1))
@@ -167,7 +167,7 @@ def _ends(mean: float) -> float:
 
 
 def _bound(fit: Fit, weights: Floats) -> Floats:
-    """The proved bound, times the rows that one person may have."""
+    """Return the proved bound, times the rows that one person may have."""
     parts = np.zeros((fit.degree + 1, *(weights.shape[1],) * 2))
     for group in _groups(fit):
         place = fitted_mean(fit, group)[1]

@@ -168,8 +168,10 @@ def regression_of(moments: OutcomeMoments, number: int, binary: bool) -> tuple[F
     able = [g for g in range(len(moments.groups)) if sums.rows[g] >= LEAST_ROWS]
     fitted = fit(sums.only(able), "linear") if able else None
     if fitted is None:
+        low, high = moments.edges[number], moments.edges[number + 1]
         raise InputError(
-            f"Bin {number} has too few outcomes to correct its scores: ask for fewer bins.",
+            f"Scores from {low:g} to {high:g} have too few outcomes to correct them: ask for fewer"
+            " bins.",
             case="few-outcomes-in-a-bin",
         )
     mean = sum(fitted.own(i)[0] * sums.rows[g] for i, g in enumerate(able)) / sums.rows[able].sum()

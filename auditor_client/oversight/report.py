@@ -24,7 +24,7 @@ RESTS_ON = (
 
 
 def render(dossier: Dossier) -> str:
-    """The whole page."""
+    """Render the whole page."""
     who = dossier.auditor.name if dossier.auditor else "all auditors"
     title = f"Oversight of {who}, {dossier.quarter}"
     parts = [
@@ -89,7 +89,7 @@ def _mandates(dossier: Dossier) -> str:
 
 
 def limit_words(mandate: MandateOverview) -> str:
-    """The limit with its currency and how it comes back."""
+    """Describe the limit with its currency and its renewal."""
     words = f"{mandate.limit:f} {mandate.currency}"
     if mandate.renewal is None:
         return words
@@ -172,9 +172,9 @@ def _flag(dossier: Dossier, flag: Flag) -> str:
 def _check(dossier: Dossier) -> str:
     who = f" --auditor {dossier.auditor.id}" if dossier.auditor else ""
     return (
-        "<p>Every charge and refusal above is an entry of the ledger, which can be verified"
-        " offline, with keys of your own, against what the platform signed. To do so, and to make"
-        " this report again:</p>"
+        "<p>Every charge and refusal above is an entry of the ledger. You can verify the ledger"
+        " offline, with your own copy of the keys. To do so, and to make this report"
+        " again:</p>"
         "<pre>pip install platform-auditor\n"
         "auditor ledger export --out ledger.jsonl\n"
         "auditor ledger verify ledger.jsonl --keys keys.json\n"

@@ -22,14 +22,14 @@ PATH = "/v1/regulator/two-party-runs"
 
 
 def waiting(transport: Transport) -> list[StoredRun]:
-    """Runs that were answered and not delivered yet."""
+    """Return runs that were answered and not delivered yet."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(list[StoredRun]).validate_json(transport.send("GET", PATH).content)
 
 
 def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredRun, "Opening"]:
-    """The stored run, and what is found in it with the regulator's key."""
+    """Open the stored run with the regulator's key; return both."""
     try:
         from privacy.two_party import RunTerms, open_transcript, opening_key_of
     except ImportError as error:

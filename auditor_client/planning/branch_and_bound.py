@@ -37,7 +37,7 @@ class Plane:
 
 
 def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple[Plane, float]:
-    """The λ that leaves most room where G(share, share) has these values, and that room.
+    """Return the λ that leaves most room where G(share, share) has these values, and that room.
 
     A room below one means that no λ will do.
     """
@@ -50,7 +50,9 @@ def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple
 
 
 def sum_at_equal_shares(values: Floats, shares: Floats, most: float, bins: int) -> float:
-    """The bound of Σ_y G if G were largest at equal shares, with these values there; λ <= most."""
+    """Return the bound of Σ_y G if G were largest at equal shares, with these values there; λ <=
+    most.
+    """
     slopes = most * np.linspace(0, 1, 4 * _LAMBDAS)[:, None]
     return float((slopes[:, 0] + bins * (values - slopes * shares).max(axis=1)).min())
 
@@ -84,15 +86,15 @@ class Cover:
         return replace(self, x=x, y=y, width=width).inside()
 
 
-def square(*, symmetric: bool) -> Cover:
-    """The shares of two groups; half of them will do if G(p, q) = G(q, p)."""
+def unit_square(*, symmetric: bool) -> Cover:
+    """Return the shares of two groups; half of them will do if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
     matters = np.greater_equal if symmetric else lambda p, _: np.ones_like(p, dtype=bool)
     return Cover(p, q, 1 / _SIDE, 1.0, matters).inside()
 
 
-def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
+def prove_bound(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
     """Whether G is proved to be nowhere above what is allowed."""
     while len(cover.x):
         found = bound(cover.x, cover.y, cover.width)

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from auditor_client.planning.branch_and_bound import (
     best_plane,
-    certified,
-    square,
+    prove_bound,
     sum_at_equal_shares,
+    unit_square,
 )
 from auditor_client.planning.equal_groups import EqualGroups
 from auditor_client.stats.noise import Floats, difference
@@ -41,7 +41,7 @@ _BLOCK = 8
 _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
-def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
+def is_certified(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
     """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
     for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
@@ -55,10 +55,11 @@ def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int
     return False
 
 
-def least_held(
+def least_certified(
     alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
 ) -> int:
-    """The least of the numbers so that `holds` for it and all larger ones; their end if for none.
+    """Return the least number from which `holds` is true for all larger ones; the end if there is
+    none.
 
     Groups are equally large. Where sizes are known, one proof may do for several numbers.
     """
@@ -66,7 +67,7 @@ def least_held(
 
     def held(fewest: int, most: int) -> bool:
         if not estimator.exact:
-            return fewest == most and holds(alpha, delta, estimator, [most] * groups)
+            return fewest == most and is_certified(alpha, delta, estimator, [most] * groups)
         pair = _equal_groups(alpha, estimator, fewest, most)
         return pair.needed(delta / pairs) <= delta / pairs and pair.certified(delta / pairs)
 
@@ -81,7 +82,7 @@ def least_held(
 
 
 def _least(held: Callable[[int, int], bool], fewest: int, most: int) -> int:
-    """The least number from which on up to `most` all are held; one more if none is."""
+    """Return the least number from which up to `most` all are held; one more if none is."""
     if held(fewest, most):
         return fewest
     if fewest == most:
@@ -103,13 +104,13 @@ class Pair:
     down: tuple[Lattice, Lattice]
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would take, if it is near `level`."""
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
         plane, room = best_plane(self._at_equal_shares, _SHARES, level, self.bins)
-        cover = square(symmetric=self._symmetric)
-        return room >= 1 and certified(self.error, plane.at, cover, _NARROWEST)
+        cover = unit_square(symmetric=self._symmetric)
+        return room >= 1 and prove_bound(self.error, plane.at, cover, _NARROWEST)
 
     @property
     def _symmetric(self) -> bool:
@@ -120,7 +121,7 @@ class Pair:
         return self.error(_SHARES, _SHARES, 0.0)
 
     def error(self, p: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [p, p + width] x [q, q + width]."""
+        """Return a bound of G on each box [p, p + width] x [q, q + width]."""
         high_p, high_q = np.minimum(p + width, 1), np.minimum(q + width, 1)
         least = np.maximum(np.maximum(p - high_q, q - high_p), 0.0)
         far = np.maximum(high_p - q, high_q - p) > self.alpha
@@ -153,7 +154,7 @@ class Pair:
 
 
 def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The part of each row that holds nearly all of it: where it starts, and its masses."""
+    """Return the part of each row that holds nearly all of it: where it starts, and its masses."""
     sums = np.cumsum(masses, axis=1)
     start = (sums < _LEFT_OUT).sum(axis=1)
     length = int(((sums <= sums[:, -1:] - _LEFT_OUT).sum(axis=1) - start).max()) + 1

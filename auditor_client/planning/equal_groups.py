@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from auditor_client.planning.branch_and_bound import (
     Cover,
     best_plane,
-    certified,
+    prove_bound,
     sum_at_equal_shares,
 )
 from auditor_client.stats.noise_distributions import Floats, Integers, Noise
@@ -57,7 +57,7 @@ class EqualGroups:
     fewest: int
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would take, if it is near `level`."""
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
@@ -68,7 +68,7 @@ class EqualGroups:
 
         if self.fewest < self.people and not self._grows_with_people:
             return False
-        return room >= 1 and certified(self.error, allowed, self._cover, _NARROWEST * self.people)
+        return room >= 1 and prove_bound(self.error, allowed, self._cover, _NARROWEST * self.people)
 
     @property
     def _bar(self) -> float:
@@ -93,7 +93,7 @@ class EqualGroups:
         return self.error(np.zeros_like(_SHARES), _SHARES * self.people, 0.0)
 
     def error(self, d: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [d, d + width] x [q, q + 4·width], p being q + d."""
+        """Return a bound of G on each box [d, d + width] x [q, q + 4·width], p being q + d."""
         n, bar = self.people, self._bar
         most_d = np.clip(d + width, 0.0, n - q)
         most_q, d = np.minimum(q + _STRETCH * width, n), np.clip(d, 0.0, n - q)
@@ -140,7 +140,7 @@ class EqualGroups:
         return shifted_products(masses, one, others @ given, other, shift - first)
 
     def _likely(self, means: Floats) -> tuple[Integers, Floats]:
-        """The part of each binomial law that counts: where it starts, and its masses."""
+        """Return the part of each binomial law that counts: where it starts, and its masses."""
         n = self.people
         reach = math.ceil(_DEVIATIONS * math.sqrt(n / 4)) + 1
         wide = min(2 * reach, n + 1)
@@ -149,5 +149,5 @@ class EqualGroups:
 
 
 def _beyond(bar: Floats) -> NDArray[np.int64]:
-    """The least whole number above the bar; what is on it stays on it, whatever its last bit."""
+    """Return the least whole number above the bar; a value on the bar stays on it."""
     return np.floor(bar + 1e-9).astype(np.int64) + 1

@@ -17,10 +17,10 @@ from scipy import special
 
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.fairness.gap import BINS_PART
-from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
+from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
-from auditor_client.planning.threshold_power import of_thresholds
+from auditor_client.planning.threshold_power import decide_by_thresholds
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.stats.noise import Floats, Integers, Noise
@@ -32,21 +32,23 @@ _CLEAR = 1.0
 
 
 @lru_cache(maxsize=1024)
-def chance(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
+def estimate_power(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
     """About how likely an audit of a platform with this gap is to end in the verdict."""
-    return float(np.mean(decisions(design, people, gap, verdict)))
+    return float(np.mean(simulate_decisions(design, people, gap, verdict)))
 
 
-def decisions(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+def simulate_decisions(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome
+) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
-    alone = one_sided(design.delta)
+    alone = one_sided_delta(design.delta)
     if design.criterion == "bins":
         return _of_bins(design, people, gap, verdict, alone)
     if verdict == "fair":
         bins = _of_bins(design, people, gap, verdict, alone)
-        return bins & of_thresholds(design, people, gap, verdict, alone)
+        return bins & decide_by_thresholds(design, people, gap, verdict, alone)
     bins = _of_bins(design, people, gap, verdict, alone * BINS_PART)
-    return bins | of_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
+    return bins | decide_by_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
 
 
 def _of_bins(
@@ -125,7 +127,7 @@ class _Pair:
         return np.where(fair & (apart < 0), np.inf, excess)
 
     def _quickly(self, pairs: CountPairs, v: Floats, w: Floats) -> tuple[Integers, Floats]:
-        """The share with the largest log(probability / level), and that, by normal tails."""
+        """Return the share with the largest log(probability / level), and that, by normal tails."""
         if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
             far = pairs.deviations(v, w)
             most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
@@ -136,7 +138,8 @@ class _Pair:
     def _closely(
         self, pairs: CountPairs, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
     ) -> Floats:
-        """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
+        """Return the same by the saddlepoint formula, for some cells, at the best of the shares
+        looked at.
 
         Where noise rules, tails are heavier than normal ones at small shares: looked at too.
         """
@@ -166,7 +169,7 @@ class _Pair:
 
 
 def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
-    """Some of them, in one row."""
+    """Return some of them, in one row."""
     first, second, people, others, ratio = (
         np.broadcast_to(of, wanted.shape)[wanted]
         for of in (pairs.first, pairs.second, pairs.people, pairs.others, pairs.ratio)
@@ -175,7 +178,7 @@ def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
 
 
 def _each(pairs: CountPairs) -> CountPairs:
-    """The same with one more axis, for several shares each."""
+    """Return the same with one more axis, for several shares each."""
     return CountPairs(
         pairs.first[..., None],
         pairs.second[..., None],

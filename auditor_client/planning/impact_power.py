@@ -17,8 +17,20 @@ _TESTED = 0.9
 _MOST = 10_000_000
 
 
-def four_fifths_size(delta: float, groups: int, bins: int, noise: AnyNoise, power: float) -> int:
-    """Return people per group until both verdicts have the power, about."""
+def four_fifths_size(
+    delta: float,
+    groups: int,
+    bins: int,
+    noise: AnyNoise,
+    power: float,
+    *,
+    size_variance: float = 0.0,
+    least_share: float = LEAST_SHARE,
+) -> int:
+    """Return people per group until both verdicts have the power, about.
+
+    `size_variance` is that of the number of people, where it is private.
+    """
     ordered = groups * (groups - 1)
     edge = float(edge_levels(max(bins - 1, 1)).max())
     levels = delta * _TESTED, 2 * delta * edge / ordered
@@ -28,21 +40,22 @@ def four_fifths_size(delta: float, groups: int, bins: int, noise: AnyNoise, powe
         -float(special.ndtri(level)) + float(special.ndtri(at))
         for level, at in zip(levels, wanted, strict=True)
     )
-    cells = max(math.ceil(LEAST_SHARE * bins), 1)
+    cells = max(math.ceil(least_share * bins), 1)
+    noises = cells * variance(noise) + least_share**2 * size_variance
     low, high = 1, 2
-    while not _resolves(high, deviations, cells * variance(noise)):
+    while not _resolves(high, deviations, noises, least_share):
         low, high = high, 2 * high
         if high > _MOST:
             raise ValueError(f"more than {_MOST:,} people per group would be needed")
     while high - low > 1:
         middle = (low + high) // 2
-        enough = _resolves(middle, deviations, cells * variance(noise))
+        enough = _resolves(middle, deviations, noises, least_share)
         low, high = (low, middle) if enough else (middle, high)
     return high
 
 
-def _resolves(people: int, deviations: float, noise: float) -> bool:
-    count = people * LEAST_SHARE
+def _resolves(people: int, deviations: float, noise: float, share: float) -> bool:
+    count = people * share
     # Var(log ratio), as sampling and noise have it
-    spread = 2 * ((1 - LEAST_SHARE) / count + noise / count**2)
+    spread = 2 * ((1 - share) / count + noise / count**2)
     return deviations * math.sqrt(spread) <= -math.log(FOUR_FIFTHS)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.planning.branch_and_bound import best_plane, certified, square
+from auditor_client.planning.branch_and_bound import best_plane, prove_bound, unit_square
 from auditor_client.stats import noise
 from auditor_client.stats.exponential_tilting import (
     Span,
@@ -58,7 +58,7 @@ class Envelope:
         def bound(p: Floats, q: Floats, width: float) -> Floats:
             return self._bound(people, p, q, width)
 
-        return room >= 1 and certified(bound, plane.at, square(symmetric=True), _NARROWEST)
+        return room >= 1 and prove_bound(bound, plane.at, unit_square(symmetric=True), _NARROWEST)
 
     def room(self, people: int, level: float) -> float:
         """Return the slack that `holds` would find at equal shares, where errors are most
@@ -68,7 +68,7 @@ class Envelope:
         return best_plane(values, _SHARES, level, self.estimator.bins)[1]
 
     def unsized(self, people: int) -> float:
-        """A bound of the probability that a group's size is measured as less than one."""
+        """Return a bound of the probability that a group's size is measured as less than one."""
         terms = self.estimator.size_terms(self.estimator.bins)
         if not terms:
             return 0.0
@@ -113,7 +113,7 @@ class Envelope:
         return np.asarray(np.exp(np.minimum(found, 0.0)))
 
     def _best_tilt(self, of: Callable[[Floats], Floats]) -> Floats:
-        """A column of good θ, one for each row of `of`: any θ proves a bound."""
+        """Return a column of good θ, one for each row of `of`: any θ proves a bound."""
         law = noise.distribution(self.estimator.rate)
         far = _FAR / math.sqrt(law.variance) if law.variance else math.inf
         most = min(4.0, far, 0.97 * law.most_tilt)
@@ -127,7 +127,7 @@ class Envelope:
         return one, self._noises(θ, p, 0.0) + self._noises(θ, q, -self.alpha)
 
     def _both_noises(self, θ: Floats, p: Span, q: Span) -> Floats:
-        """A bound of log E exp(θ·noise) of the difference of two counts.
+        """Return a bound of log E exp(θ·noise) of the difference of two counts.
 
         Of α, one group makes up a part t and the other 1 - t. The size of each enters with its part
         of α, so the noise is linear in t and at most the larger of its values A (t = 1) and B
@@ -155,7 +155,7 @@ class Envelope:
         return np.asarray(np.exp(np.minimum(found, 0.0)))
 
     def _noises(self, θ: Floats, p: Span, shift: float) -> Floats:
-        """A bound of log E exp(θ(Z - (p + shift)E)) over the shares of the span."""
+        """Return a bound of log E exp(θ(Z - (p + shift)E)) over the shares of the span."""
         rate, own = self.estimator.rate, self.estimator.own / PARTS
         low, high = p[0][:, None] + shift, p[1][:, None] + shift
         most, rest = np.maximum(abs(low), abs(high)), self.estimator.size_rate

@@ -61,12 +61,12 @@ class AuditDesign:
     @property
     def distribution(self) -> Noise:
         """The noise of a count."""
-        return noise.summed(self.rate, self.releases)
+        return noise.sum_of_draws(self.rate, self.releases)
 
     @property
     def size_distribution(self) -> Noise:
         """The noise of a bought size."""
-        return noise.summed(self.size_rate, self.releases)
+        return noise.sum_of_draws(self.size_rate, self.releases)
 
     def shares(self, gap: float) -> NDArray[np.float64]:
         """One row of shares per group, with a fairness gap of exactly `gap`."""
@@ -83,19 +83,21 @@ class AuditDesign:
 
 
 @lru_cache(maxsize=512)
-def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float) -> bool:
+def reaches_power(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float
+) -> bool:
     """Whether at least a share `power` of simulated audits ends in the verdict."""
     failures = 0
     for seed in range(RUNS):
-        failures += not ends_in(design, audit(design, people, gap, seed), verdict)
+        failures += not has_verdict(design, simulate_release(design, people, gap, seed), verdict)
         if failures > RUNS * (1 - power):
             return False
     return True
 
 
-def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
+def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
     """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
-    alone, alpha = gap_bounds.one_sided(design.delta), design.alpha
+    alone, alpha = gap_bounds.one_sided_delta(design.delta), design.alpha
     if design.criterion == "bins":
         ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
         return ask(groups, alone, alpha)
@@ -108,8 +110,8 @@ def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) ->
     )
 
 
-def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
+    """Simulate the release of one audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):
@@ -128,5 +130,5 @@ def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[Group
 
 
 def discrete_laplace(generator: np.random.Generator, rate: float, count: int) -> NDArray[np.int64]:
-    """Simulated noise, never for release: the difference of two geometric variables."""
+    """Simulate noise, never for a release: the difference of two geometric variables."""
     return noise.distribution(rate).simulated(generator, count)

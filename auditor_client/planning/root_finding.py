@@ -19,12 +19,12 @@ _START = -2.7
 
 
 def deviation(power: float) -> float:
-    """The normal deviation that a power amounts to, for powers that count."""
+    """Return the normal deviation that a power amounts to, for powers that count."""
     return float(special.ndtri(min(max(power, 0.004), 0.996)))
 
 
-def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
-    """The least number of people, about, with the wanted power."""
+def find_people(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
+    """Return approximately the least number of people with the wanted power."""
     target, low, high = deviation(wanted), 1.0, math.inf
     at, last = float(max(guess, 2)), (0.0, _START)
     for _ in range(_STEPS):
@@ -46,8 +46,10 @@ def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> i
     return math.ceil(high if math.isfinite(high) else at)
 
 
-def least(enough: Callable[[float], bool], low: float, high: float, guess: float) -> float | None:
-    """The least value between two, to a hundredth, that is enough; None if none is."""
+def find_least(
+    enough: Callable[[float], bool], low: float, high: float, guess: float
+) -> float | None:
+    """Return the least sufficient value between two, to a hundredth; None if none is."""
     under, over = low, high
     at = min(max(guess, low), high)
     if enough(at):
@@ -68,8 +70,8 @@ def least(enough: Callable[[float], bool], low: float, high: float, guess: float
     return over
 
 
-def least_whole(value_of: Callable[[int], float], guess: int) -> int:
-    """The least number of people at which a rising value is no longer negative, by secants."""
+def find_least_whole(value_of: Callable[[int], float], guess: int) -> int:
+    """Return the least number of people at which a rising value is not negative, by secants."""
     low, high = 0, math.inf
     at, last = max(guess, 1), (0, -math.inf)
     while True:

@@ -25,12 +25,12 @@ from typing import Literal
 from auditor_client.fairness.gap import Criterion, check_criterion
 from auditor_client.planning import certified_error
 from auditor_client.planning.audiences import AudienceSource, planned_audit
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.noise import Mechanism, Planned
-from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches
-from auditor_client.planning.root_finding import least_whole, people_for
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches_power
+from auditor_client.planning.root_finding import find_least_whole, find_people
 from auditor_client.stats.noise import Epsilon, variance
 from auditor_client.stats.share_distribution import Estimator
 
@@ -99,7 +99,7 @@ def promise_holds(
     if min(people) < 1:
         raise ValueError(f"every group needs people, not {list(people)}")
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
-    return certified_error.holds(alpha, delta, _estimator(bins, noise, sizes), people)
+    return certified_error.is_certified(alpha, delta, _estimator(bins, noise, sizes), people)
 
 
 def verdict_size(
@@ -143,10 +143,13 @@ def verdict_size(
     check_criterion(criterion)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho, size_epsilon, size_rho)
     if criterion == "four-fifths":
-        found = four_fifths_size(delta, groups, bins, noise.bins, power)
+        size_variance = _size_variance(bins, noise) if sizes != "known" else 0.0
+        found = four_fifths_size(
+            delta, groups, bins, noise.bins, power, size_variance=size_variance
+        )
         return math.ceil(found / match_rate)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
-    find = _simulated_size if method == "simulated" else rehearsed_size
+    find = _simulated_size if method == "simulated" else fast_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
 
@@ -160,7 +163,7 @@ def make_design(
     shape: Sequence[float] | None = None,
     criterion: Criterion = "distribution",
 ) -> AuditDesign:
-    """The audit to rehearse."""
+    """Make the audit to simulate."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
@@ -170,28 +173,34 @@ def make_design(
     )
 
 
-def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
-    """The least number with that power for both verdicts."""
-    people = people_for(
-        lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
+def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
+    """Return the least number with that power for both verdicts."""
+    people = find_people(
+        lambda n: estimate_power(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )
-    if chance(design, people, unfair_gap(design), "unfair") >= power:
+    if estimate_power(design, people, unfair_gap(design), "unfair") >= power:
         return people
-    found = people_for(lambda n: chance(design, n, unfair_gap(design), "unfair"), power, people)
+    found = find_people(
+        lambda n: estimate_power(design, n, unfair_gap(design), "unfair"), power, people
+    )
     return max(found, people)
 
 
 def unfair_gap(design: AuditDesign) -> float:
-    """The gap that is to be called unfair: twice the tolerated one."""
+    """Return the gap that is to be called unfair: twice the tolerated one."""
     return min(2 * design.alpha, 1.0)
 
 
 def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
     def share(people: int) -> float:
-        fair = reaches(design, people, true_gap, "fair", power)
-        return 1.0 if fair and reaches(design, people, unfair_gap(design), "unfair", power) else 0.0
+        fair = reaches_power(design, people, true_gap, "fair", power)
+        return (
+            1.0
+            if fair and reaches_power(design, people, unfair_gap(design), "unfair", power)
+            else 0.0
+        )
 
-    low = rehearsed_size(design, power, true_gap)
+    low = fast_size(design, power, true_gap)
     while share(low):
         low = math.floor(low / 1.04)
     while not share(low):
@@ -201,7 +210,7 @@ def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 @lru_cache(maxsize=256)
 def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
-    """The least number found such that it and every larger one is certified.
+    """Return the least number found such that it and every larger one is certified.
 
     `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
     """
@@ -216,18 +225,23 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
 
     # As Chernoff's bound has it for three even bins
     guess = math.ceil(0.9 * math.log(6 * pairs / delta) / alpha**2)
-    least = people = least_whole(spare, guess)
+    least = people = find_least_whole(spare, guess)
     if least <= _FEW:
         # With room to spare few boxes are enough, and exact tails take the rest back.
         people += math.ceil(least / 100)
     while not envelope.holds(people, level(people)):
         people += math.ceil(people / 200)
     fewest = max(people - _MOST_SINGLE, 1) if least <= _FEW else people
-    return certified_error.least_held(alpha, delta, estimator, groups, range(fewest, people))
+    return certified_error.least_certified(alpha, delta, estimator, groups, range(fewest, people))
 
 
 def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
     return Estimator(bins, noise.bins, sizes, noise.size)
+
+
+def _size_variance(bins: int, noise: Planned) -> float:
+    """Return the variance of a size that the bins' sum and the bought number give together."""
+    return 1 / (1 / (bins * variance(noise.bins)) + 1 / variance(noise.size))
 
 
 def _guess(design: AuditDesign, true_gap: float) -> int:

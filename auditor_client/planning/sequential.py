@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from scipy import special
 
 from auditor_client.fairness.gap import FairnessGap, fairness_gap
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.noise import Mechanism, planned_noise
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind
-from auditor_client.planning.sample_size import check_power, make_design, rehearsed_size, unfair_gap
-from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, distribution, summed
+from auditor_client.planning.sample_size import check_power, fast_size, make_design, unfair_gap
+from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, distribution, sum_of_draws
 
 # The batch of one look: noisy counts by group.
 Counts = Mapping[str, Sequence[int]]
@@ -102,7 +102,7 @@ class SequentialPlan:
         noisy_sizes: Sequence[Mapping[str, int]] | None = None,
         size_epsilon: Epsilon | None = None,
     ) -> FairnessGap:
-        """The interval after these batches; stop if its verdict is not inconclusive.
+        """Return the interval after these batches; stop if its verdict is not inconclusive.
 
         Sizes are taken to be bought as planned, unless `size_epsilon` says otherwise.
         """
@@ -138,14 +138,14 @@ def sequential_plan(
     noise = planned_noise(mechanism, epsilon, rho)
     design = make_design(alpha, delta, groups, bins, noise, sizes)
     last = _at_look(design, looks, looks)
-    batch = math.ceil(rehearsed_size(last, power, 0.0) / looks)
+    batch = math.ceil(fast_size(last, power, 0.0) / looks)
     found = []
     for k in range(1, looks + 1):
         at = _at_look(design, k, looks)
-        fair = chance(at, k * batch, 0.0, "fair")
-        unfair = chance(at, k * batch, unfair_gap(at), "unfair")
+        fair = estimate_power(at, k * batch, 0.0, "fair")
+        unfair = estimate_power(at, k * batch, unfair_gap(at), "unfair")
         found.append(Look(k * batch, at.delta, fair, unfair))
-    single = rehearsed_size(design, power, 0.0)
+    single = fast_size(design, power, 0.0)
     return SequentialPlan(alpha, delta, noise.bins, noise.size, batch, tuple(found), single)
 
 
@@ -160,7 +160,8 @@ def pooled_gap(
     noise: Noise | None = None,
     size_noise: Noise | None = None,
 ) -> FairnessGap:
-    """The gap from several releases of different people put together, each noised at `epsilon`.
+    """Return the gap from several releases of different people put together, each noised at
+    `epsilon`.
 
     For another law give the `noise`, and `size_noise`, of one release in place of the epsilons.
     """
@@ -173,9 +174,9 @@ def pooled_gap(
         _added_counts(batches),
         _added(sizes),
         delta=delta,
-        noise=summed(as_rate(epsilon) if noise is None else noise, count),
+        noise=sum_of_draws(as_rate(epsilon) if noise is None else noise, count),
         noisy_sizes=_added(noisy_sizes),
-        size_noise=None if size_noise is None else summed(size_noise, count),
+        size_noise=None if size_noise is None else sum_of_draws(size_noise, count),
     )
 
 

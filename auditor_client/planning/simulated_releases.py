@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.fairness.bin_tests import GroupCounts
-from auditor_client.fairness.gap_bounds import one_sided
+from auditor_client.fairness.gap_bounds import one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
@@ -32,7 +32,9 @@ class Releases:
     silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
-        """Counts of the bins that matter: those where `first` has most, or least, of `second`."""
+        """Return counts of the bins that matter: those where `first` has most, or least, of
+        `second`.
+        """
         found = [
             _extremes(counts[:, first], counts[:, second], ratio[:, None], sign, most)
             for counts, most in ((self.filled, _MOST_CELLS), (self.empty, 1))
@@ -67,7 +69,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
     low, high, stated = _sizes(design, people, totals, people + bought, size_level)
     missing = _missing(design, stated, totals)
     nobody = totals < noise.sum_quantile(
-        ((design.bins, design.distribution, 1),), one_sided(design.delta)
+        ((design.bins, design.distribution, 1),), one_sided_delta(design.delta)
     )
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
@@ -123,13 +125,13 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
         return np.zeros_like(totals)
     law = noise.NoNoise() if design.exact else design.size_distribution
     terms = (design.bins, design.distribution, 1), (1, law, 1)
-    reach = noise.sum_quantile(terms, one_sided(design.delta))
+    reach = noise.sum_quantile(terms, one_sided_delta(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
 
 
 @lru_cache(maxsize=4)
 def _noises(law: Noise, size_law: Noise, groups: int, bins: int) -> tuple[Floats, Floats]:
-    """The noises of all bins and of bought sizes: the same whatever the number of people."""
+    """Return the noises of all bins and of bought sizes: the same whatever the number of people."""
     generator = np.random.default_rng(_SEED)
     audits = max(min(AUDITS, _MOST_COUNTS // (groups * bins)), 100)
     of_bins = law.simulated(generator, audits * groups * bins)

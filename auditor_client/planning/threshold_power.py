@@ -23,7 +23,7 @@ _MOST_EDGES = 12
 _PLAUSIBLE = 3.0
 
 
-def of_thresholds(
+def decide_by_thresholds(
     design: AuditDesign, people: int, gap: float, verdict: Outcome, delta: float
 ) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict as far as thresholds decide, about."""

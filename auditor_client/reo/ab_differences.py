@@ -26,17 +26,17 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.penalty_estimate import Bounded, Penalty, check_delta, penalty_of
 from auditor_client.reo.utilities import (
     Covariance,
     Utilities,
-    from_cells,
     heavy_variances,
     slopes,
+    utilities_from_cells,
     variances,
 )
 from auditor_client.stats.critical_values import quantile
@@ -72,7 +72,7 @@ class PenaltyDifference:
         return "less fair" if self.low > 0 else "inconclusive"
 
     def explain(self) -> str:
-        """The change in words."""
+        """Explain the change."""
         words = {
             "fairer": "The treatment is fairer",
             "less fair": "The treatment is less fair",
@@ -99,17 +99,17 @@ def difference(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> PenaltyDifference:
-    """The change from control to treatment, from positives by group in three traffics.
+    """Return the change from control to treatment, from positives by group in three traffics.
 
     `covariance="printed"` is Algorithm 2 to the letter. The rest is as in `penalty`.
     """
     refuse_without_random(random)
     check_delta(delta)
-    one = counts_of(treatment, n_treatment, noise_treatment, "the treatment")
-    other = counts_of(control, n_control, noise_control, "the control")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    one = check_counts(treatment, n_treatment, noise_treatment, "the treatment")
+    other = check_counts(control, n_control, noise_control, "the control")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     return difference_of(
-        one, aligned(one, other), aligned(one, probed), delta, covariance, rows_per_viewer
+        one, align_groups(one, other), align_groups(one, probed), delta, covariance, rows_per_viewer
     )
 
 
@@ -122,7 +122,7 @@ def difference_of(
     rows_per_viewer: int = 1,
     sampling: Floats | None = None,
 ) -> PenaltyDifference:
-    """The same from checked counts; `sampling` is a known covariance of all 3K of them."""
+    """Return the same from checked counts; `sampling` is a known covariance of all 3K of them."""
     traffics = (treatment, control, random)
 
     def both(level: float) -> list[Penalty]:
@@ -174,16 +174,18 @@ def _known(
     if sampling is None or (random.positives <= 0).any():
         return None
     mine = _cells(place, len(random.groups))
-    return from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
+    return utilities_from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
 
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
-    """The counts of one strategy and of random traffic, among those of all three traffics."""
+    """Return the counts of one strategy and of random traffic, among those of three traffics."""
     return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
-    """The covariance of both vectors ΔU from that of the counts of treatment, control, random."""
+    """Return the covariance of both vectors ΔU from that of the counts of treatment, control,
+    random.
+    """
     treatment, control, random = traffics
     size = len(random.groups)
     rows = []
@@ -261,7 +263,7 @@ def _signed(found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float
 
 
 def _signs(value: float, variance: float, heavy: float, level: float) -> list[float]:
-    """The measured sign, and the other one where it is plausible."""
+    """Return the measured sign, and the other one where it is plausible."""
     own = 1.0 if value >= 0 else -1.0
     if variance <= 0:
         return [own]

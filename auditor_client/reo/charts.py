@@ -17,7 +17,7 @@ _LABELS = {"below": "surely below the line", "unclear": "unclear", "above": "sur
 
 
 def monitoring_chart(found: Monitoring) -> Chart:
-    """The penalty of each day with its limits, and the line of the four-fifths rule."""
+    """Draw the penalty of each day with its limits, and the line of the four-fifths rule."""
     rows = [
         {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
         | {"state": _LABELS[found.state(day)]}
@@ -36,7 +36,7 @@ def monitoring_chart(found: Monitoring) -> Chart:
 
 
 def difference_chart(found: Mapping[str, Mapping[str, PenaltyDifference]]) -> Chart:
-    """Changes of the penalty by day for several strategies, one shape and colour for each."""
+    """Draw changes of the penalty by day for several strategies, one shape and colour for each."""
     rows = [
         {"day": day, "difference": one.difference, "low": one.low, "high": one.high}
         | {"strategy": strategy}

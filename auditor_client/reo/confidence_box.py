@@ -50,7 +50,7 @@ def _noise_limit(noise: Noise, level: float) -> float:
 
 
 def _below(x: float, reach: float) -> float:
-    """The least μ that x leaves possible."""
+    """Return the least μ that is compatible with x."""
     if x <= 0:
         return 0.0
     if _distance(x, x * 1e-12) <= reach:
@@ -59,7 +59,7 @@ def _below(x: float, reach: float) -> float:
 
 
 def _above(x: float, reach: float) -> float:
-    """The largest one."""
+    """Return the largest μ that is compatible with x."""
     end = x + 2 * reach + math.sqrt(4 * x * reach) + 1
     return float(optimize.brentq(lambda mu: _distance(x, mu) - reach, max(x, 1e-12), end))
 
@@ -69,12 +69,12 @@ def _distance(x: float, mu: float) -> float:
 
 
 def penalty_over(box: Box) -> tuple[float, float]:
-    """The least and the largest std(U)/mean(U) in a box of utilities."""
+    """Return the least and the largest std(U)/mean(U) in a box of utilities."""
     return _least(*box), _most(*box)
 
 
 def relative_over(box: Box) -> Box:
-    """The least and the largest ΔU_k: U_k at one end, all others at the other."""
+    """Return the least and the largest ΔU_k: U_k at one end, all others at the other."""
     low, high = box
     with np.errstate(invalid="ignore", divide="ignore"):
         least = len(low) * low / (low + (high.sum() - high)) - 1
@@ -85,7 +85,7 @@ def relative_over(box: Box) -> Box:
     )
 
 
-def spread(u: Floats) -> Floats:
+def relative_spread(u: Floats) -> Floats:
     """std(U)/mean(U) along the last axis, 0 where all are 0."""
     mean = u.mean(axis=-1)
     return np.asarray(np.where(mean > 0, u.std(axis=-1) / np.where(mean > 0, mean, 1.0), 0.0))
@@ -97,7 +97,7 @@ def _most(low: Floats, high: Floats) -> float:
         return largest
     # {std <= c·mean} is convex, so the maximum over a box is at a corner.
     corners = np.asarray(list(product(*zip(low, high, strict=True))))
-    return float(spread(corners).max())
+    return float(relative_spread(corners).max())
 
 
 def _least(low: Floats, high: Floats) -> float:
@@ -106,7 +106,7 @@ def _least(low: Floats, high: Floats) -> float:
         return 0.0
     levels = np.linspace(high.min(), low.max(), 2001)
     for _ in range(2):  # once over all levels, once more around the best
-        found = spread(np.clip(levels[:, None], low, high))
+        found = relative_spread(np.clip(levels[:, None], low, high))
         best = int(np.argmin(found))
         levels = np.linspace(levels[max(best - 1, 0)], levels[min(best + 1, 2000)], 2001)
     return float(found.min())

@@ -43,10 +43,10 @@ class PositiveCounts:
         return 0.0 if isinstance(self.noise, Gaussian | NoNoise) else self.noise.variance
 
 
-def counts_of(
+def check_counts(
     positives: Positives, rows: float | None, noise: AnyDistribution | None, traffic: str
 ) -> PositiveCounts:
-    """Counts from what people type, checked."""
+    """Return checked counts from what people type."""
     groups = tuple(str(name) for name in positives)
     values = np.asarray([float(value) for value in positives.values()])
     law = as_distribution(noise)
@@ -75,8 +75,8 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
         )
 
 
-def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
-    """The other counts in the order of the first; both must have the same groups."""
+def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
+    """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
         raise InputError(
@@ -87,7 +87,8 @@ def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
 
 
 def as_distribution(noise: AnyDistribution | None) -> Noise:
-    """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
+    """Return a distribution as it is; read a number as the variance of unknown noise, taken as
+    Laplace.
 
     Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
     """

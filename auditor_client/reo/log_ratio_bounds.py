@@ -14,7 +14,7 @@ from auditor_client.stats.critical_values import quantile
 
 
 def ratio_limits(made: Utilities, delta: float) -> tuple[float, float]:
-    """The limits of the penalty that belong to θ ± z·se."""
+    """Return the limits of the penalty that belong to θ ± z·se."""
     theta = abs(math.log(made.u[0] / made.u[1]))
     slope = np.asarray([1 / made.u[0], -1 / made.u[1]])
     variance = max(float(slope @ made.covariance @ slope), 0.0)

@@ -20,11 +20,11 @@ from auditor_client.errors import InputError
 from auditor_client.reo.ab_differences import PenaltyDifference, difference_of
 from auditor_client.reo.counts import WITHOUT_RANDOM, PositiveCounts
 from auditor_client.reo.logs import Columns, Source, TrafficLog, read_log
-from auditor_client.reo.monitoring import Monitoring, watched
+from auditor_client.reo.monitoring import Monitoring, watch_penalties
 from auditor_client.reo.parity import parity
 from auditor_client.reo.penalty_estimate import Penalty, check_delta, penalty_of
 from auditor_client.reo.stages import Stages
-from auditor_client.reo.utilities import from_cells
+from auditor_client.reo.utilities import utilities_from_cells
 from auditor_client.stats.noise_distributions import Floats
 
 
@@ -55,7 +55,7 @@ class OwnLogs:
                 )
 
     def penalty(self, delta: float = 0.05) -> Penalty:
-        """The penalty of default traffic."""
+        """Estimate the penalty of default traffic."""
         return penalty_between(self.default, self.random, delta)
 
     def parity(self, delta: float = 0.05) -> Penalty:
@@ -86,15 +86,15 @@ class OwnLogs:
         )
 
     def monitor(self, delta: float = 0.05) -> Monitoring:
-        """The penalty of each day; days share delta."""
+        """Estimate the penalty of each day; days share delta."""
         days = self.default.days()
         found = {
             day: penalty_between(log, self.random, delta / len(days)) for day, log in days.items()
         }
-        return watched(found, delta)
+        return watch_penalties(found, delta)
 
     def stages(self, delta: float = 0.05) -> Stages:
-        """The penalties of recall and ranking."""
+        """Estimate the penalties of recall and ranking."""
         if self.recalled is None:
             raise InputError("There is no log of what passed the recall stage.")
         return Stages(
@@ -115,7 +115,7 @@ def own_logs(
     treatment: Source | None = None,
     recalled: Source | None = None,
 ) -> OwnLogs:
-    """Logs from files (Parquet, CSV) or tables, counted by column.
+    """Read logs from files (Parquet, CSV) or tables, counted by column.
 
     `labels` are the signals whose union is the label, `group` the creator's group.
     """
@@ -132,13 +132,17 @@ def own_logs(
 
 
 def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penalty:
-    """The penalty of one traffic measured against another."""
+    """Measure the penalty of one traffic against another."""
     check_delta(delta)
     recommended, random = _counts(above), _counts(below)
     sampling, most = _clustered([above, below])
     if sampling is None:
         return penalty_of(recommended, random, delta)
-    made = None if (random.positives <= 0).any() else from_cells(recommended, random, sampling)
+    made = (
+        None
+        if (random.positives <= 0).any()
+        else utilities_from_cells(recommended, random, sampling)
+    )
     return penalty_of(
         recommended, random, delta, rows_per_viewer=most, found=made, sampling=np.diag(sampling)
     )
@@ -173,7 +177,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
-    """The covariance of all counts by viewers, and the most positives that one viewer has."""
+    """Return the covariance of all counts by viewers, and the most positives of one viewer."""
     if any(log.viewer is None for log in logs):
         return None, 1
     size = len(logs[0].groups)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.reo.polars_counts import counted
+from auditor_client.reo.polars_counts import count_rows
 
 Source = Any
 Codes = NDArray[np.integer[Any]]
@@ -92,7 +92,7 @@ class TrafficLog:
         return viewer, places[self.group[some]], self.cell_positive[some]
 
     def days(self) -> "dict[str, TrafficLog]":
-        """The log cut by day, in their order."""
+        """Return the log split by day, in their order."""
         if self.day is None:
             raise InputError("Say which column is the day.")
         found = pc.dictionary_encode(self.day).combine_chunks()
@@ -107,7 +107,7 @@ class TrafficLog:
         return TrafficLog(self.traffic, self.names, *kept, viewer)
 
     def _named(self, counts: Codes) -> dict[str, int]:
-        """Sums by group, a piece at a time that fits into a cache."""
+        """Sum by group, in pieces that fit into a cache."""
         total = np.zeros(len(self.names))
         for start in range(0, len(self.group), _PIECE):
             piece = slice(start, start + _PIECE)
@@ -117,7 +117,7 @@ class TrafficLog:
 
 
 def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
-    """A log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
+    """Read a log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
     if not columns.labels:
         raise InputError(
             "Name at least one column of labels, for example like,share.", case="no-labels"
@@ -133,11 +133,11 @@ def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
 
 
 def _counted(source: Source, columns: Columns) -> pa.Table | None:
-    """The cells of a Parquet file by Polars, if it is there and nothing is wrong."""
+    """Count the cells of a Parquet file by Polars, if it is installed and reads the file."""
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or columns.viewer or path.suffix.lower() in _TEXT or not path.is_file():
         return None
-    return counted(path, columns.labels, columns.keys)
+    return count_rows(path, columns.labels, columns.keys)
 
 
 def _rows_as_cells(table: pa.Table, columns: Columns, traffic: str) -> pa.Table:

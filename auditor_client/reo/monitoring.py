@@ -46,7 +46,7 @@ class Monitoring:
         return pa.Table.from_pylist(rows)
 
     def chart(self) -> "Chart":
-        """The days as points with whiskers, and the line."""
+        """Draw the days as points with whiskers, and the line of the rule."""
         from auditor_client.reo.charts import monitoring_chart  # charts take a second to import
 
         return monitoring_chart(self)
@@ -70,10 +70,12 @@ def monitor(
         day: penalty(positives, random, delta=delta / len(days), **options)
         for day, positives in days.items()
     }
-    return watched(found, delta, ratio)
+    return watch_penalties(found, delta, ratio)
 
 
-def watched(found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS) -> Monitoring:
+def watch_penalties(
+    found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS
+) -> Monitoring:
     """Compare penalties, each estimated with its share of delta, with the four-fifths line."""
     groups = len(next(iter(found.values())).u)
     return Monitoring(found, four_fifths(groups, ratio), delta)

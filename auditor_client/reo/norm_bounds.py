@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from auditor_client.stats.critical_values import outward, quantile
+from auditor_client.stats.critical_values import outward_quantile, quantile
 from auditor_client.stats.noise_distributions import Floats
 
 _TINY = 1e-300
@@ -62,9 +62,11 @@ class Axes:
 
         def kept(mu: float) -> bool:
             length, distance = self._nearest(mu)
-            return distance <= stretch * outward(groups, _rounded(length * curvature), delta)
+            return distance <= stretch * outward_quantile(
+                groups, _rounded(length * curvature), delta
+            )
 
-        if math.sqrt(float(np.sum(self.where**2 / self.variances))) <= stretch * outward(
+        if math.sqrt(float(np.sum(self.where**2 / self.variances))) <= stretch * outward_quantile(
             groups, 0.0, delta
         ):
             return 0.0
@@ -77,7 +79,7 @@ class Axes:
         return self._nearest(high)[0]
 
     def _nearest(self, mu: float) -> tuple[float, float]:
-        """The length of the nearest point of a sphere, and its distance, by multiplier."""
+        """Return the length of the nearest point of a sphere, and its distance, by multiplier."""
         y, v = self.where, self.variances
         x = y / (1 + mu * v)
         return float(np.linalg.norm(x)), math.sqrt(float(np.sum((x - y) ** 2 / v)))

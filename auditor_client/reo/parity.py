@@ -13,10 +13,16 @@ difference, U_k - mean(U), where equal opportunity has a ratio: `plain` is the f
 import numpy as np
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyDistribution, PositiveCounts, Positives, aligned, counts_of
+from auditor_client.reo.counts import (
+    AnyDistribution,
+    PositiveCounts,
+    Positives,
+    align_groups,
+    check_counts,
+)
 from auditor_client.reo.penalty_estimate import (
     Penalty,
-    bounded,
+    bound_penalty,
     check_delta,
     from_utilities,
     penalty_of,
@@ -24,7 +30,7 @@ from auditor_client.reo.penalty_estimate import (
 )
 from auditor_client.reo.utilities import Utilities
 from auditor_client.stats.noise_distributions import NoNoise
-from auditor_client.stats.noise_sums import summed
+from auditor_client.stats.noise_sums import sum_of_draws
 
 
 def parity(
@@ -43,8 +49,8 @@ def parity(
     an exact inventory, or, with `sampled`, rows of random traffic, which is uniform over them.
     """
     check_delta(delta)
-    rows = counts_of(shown, None, noise_shown, "what was shown")
-    pool = aligned(rows, counts_of(available, None, noise_available, "what is available"))
+    rows = check_counts(shown, None, noise_shown, "what was shown")
+    pool = align_groups(rows, check_counts(available, None, noise_available, "what is available"))
     if sampled or not isinstance(pool.noise, NoNoise):
         return penalty_of(rows, pool, delta, rows_per_viewer=rows_per_viewer)
     if (pool.positives <= 0).any():
@@ -52,7 +58,7 @@ def parity(
             "Nothing of some group is available: leave the group out.", case="nothing-available"
         )
     if small := too_small([(rows, "default")], rows_per_viewer):
-        return bounded(rows, pool, delta, rows_per_viewer, small)
+        return bound_penalty(rows, pool, delta, rows_per_viewer, small)
     return _of_inventory(rows, pool, delta, rows_per_viewer)
 
 
@@ -81,10 +87,12 @@ def precision(
     and there is as much on the rows that are not.
     """
     check_delta(delta)
-    hits = counts_of(positives, None, noise, "the positives")
-    rows = aligned(hits, counts_of(shown, None, summed(hits.noise, 2), "what was shown"))
+    hits = check_counts(positives, None, noise, "the positives")
+    rows = align_groups(
+        hits, check_counts(shown, None, sum_of_draws(hits.noise, 2), "what was shown")
+    )
     if small := too_small([(hits, "positive"), (rows, "default")], rows_per_viewer):
-        return bounded(hits, rows, delta, rows_per_viewer, small)
+        return bound_penalty(hits, rows, delta, rows_per_viewer, small)
     u = np.clip(hits.positives / rows.positives, 0.0, 1.0)
     # Var(U) = U(1 - U)/rows; noise enters as ((1 - U)·dpositives - U·dnegatives)/rows
     slope = ((1 - u) ** 2 + u**2) / rows.positives**2

@@ -23,8 +23,8 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.log_ratio_bounds import ratio_limits
@@ -88,7 +88,7 @@ class Penalty:
         return "unfair" if self.low > tolerated else "inconclusive"
 
     def explain(self) -> str:
-        """The penalty in words."""
+        """Explain the penalty."""
         sure = f"with confidence {1 - self.delta:.0%}"
         if self.defined:
             return (
@@ -115,7 +115,7 @@ def penalty(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
-    """The penalty from positives by group in default (`recommended`) and `random` traffic.
+    """Estimate the penalty from positives by group in default (`recommended`) and `random` traffic.
 
     The numbers of rows only scale `u`, and may be left out unless `covariance="printed"`, which is
     Algorithm 1 to the letter. Noise is given by its law
@@ -123,10 +123,10 @@ def penalty(
     that one viewer has in both traffics together.
     """
     refuse_without_random(random)
-    shown = counts_of(recommended, n_recommended, noise_recommended, "default traffic")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    shown = check_counts(recommended, n_recommended, noise_recommended, "default traffic")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     check_delta(delta)
-    return penalty_of(shown, aligned(shown, probed), delta, covariance, rows_per_viewer)
+    return penalty_of(shown, align_groups(shown, probed), delta, covariance, rows_per_viewer)
 
 
 def penalty_of(
@@ -138,7 +138,7 @@ def penalty_of(
     found: Utilities | None = None,
     sampling: Floats | None = None,
 ) -> Penalty:
-    """The same from checked counts, or from `found` utilities whose errors are known otherwise.
+    """Estimate the same from checked counts, or from `found` utilities with other known errors.
 
     `sampling` is the measured variance of each count, default traffic first. Without it, a count
     is taken to vary as if every viewer had `rows_per_viewer` rows.
@@ -146,7 +146,7 @@ def penalty_of(
     traffics = [(recommended, "default"), (random, "random")]
     small = too_small(traffics, rows_per_viewer, sampling)
     if covariance == "exact" and small:
-        return bounded(recommended, random, delta, rows_per_viewer, small)
+        return bound_penalty(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
         raise InputError(
             "Algorithm 1 divides by zero here: use the exact covariance.", case="division-by-zero"
@@ -216,7 +216,7 @@ def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> d
     return found
 
 
-def bounded(
+def bound_penalty(
     recommended: PositiveCounts,
     random: PositiveCounts,
     delta: float,

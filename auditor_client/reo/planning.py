@@ -20,7 +20,7 @@ import numpy as np
 from scipy import optimize
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyDistribution, PositiveCounts, aligned, as_distribution
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts, align_groups, as_distribution
 from auditor_client.reo.norm_bounds import Axes
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import utilities
@@ -141,7 +141,7 @@ def shares_of(recommended: Shares, random: Shares) -> tuple[PositiveCounts, Posi
                 " together."
             )
         found.append(PositiveCounts(tuple(shares), values))
-    return found[0], aligned(found[0], found[1])
+    return found[0], align_groups(found[0], found[1])
 
 
 def error_of(
@@ -153,7 +153,7 @@ def error_of(
     noise: AnyDistribution | None,
     rows_per_viewer: int,
 ) -> float:
-    """The quantile of |estimate - penalty| under the normal law of relative utilities."""
+    """Return the quantile of |estimate - penalty| under the normal law of relative utilities."""
     both = _expected(shown, probed, n, m, noise)
     made = utilities(*both, rows_per_viewer=rows_per_viewer)
     axes = Axes.of(made.relative, made.of_relative(made.covariance), made.of_relative(made.heavy))
@@ -207,7 +207,7 @@ def _least(error: Callable[[float], float], epsilon: float, balance: float) -> T
 
 
 def least_rows(error: Callable[[float], float], epsilon: float) -> int | None:
-    """The fewest rows, two or more, whose error is at most epsilon; it falls with rows."""
+    """Return the fewest rows, two or more, whose error is at most epsilon; it falls with rows."""
     _positive(epsilon)
     if error(_MOST) > epsilon:
         return None

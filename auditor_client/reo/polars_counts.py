@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def counted(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
+def count_rows(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
     """Rows `shown` and `positive` ones by the columns of `keys`, by their names here."""
     if find_spec("polars") is None:
         return None

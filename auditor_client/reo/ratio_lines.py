@@ -32,7 +32,7 @@ def four_fifths(groups: int, ratio: float = FOUR_FIFTHS) -> Lines:
 
 
 def _least(groups: int, ratio: float) -> float:
-    """The least penalty of utilities that touch or break the rule.
+    """Return the least penalty of utilities that touch or break the rule.
 
     One is `ratio`, one is 1, and the others lie where Σu²/(Σu)² is least: at Σu²/Σu of these two.
     """
@@ -43,7 +43,8 @@ def _least(groups: int, ratio: float) -> float:
 
 
 def _most(groups: int, ratio: float) -> float:
-    """The largest penalty of utilities that keep the rule: each at one end, j of them at the lower.
+    """Return the largest penalty of utilities that keep the rule: each at one end, j of them at the
+    lower.
 
     {std <= c·mean} is convex, so the maximum over the box [ratio, 1]^K is at a corner.
     """

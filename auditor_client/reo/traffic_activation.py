@@ -96,7 +96,7 @@ def tradeoff(
 
 
 def _most(n_recommended: int, requests: float, shown: int) -> float:
-    """The rows of all requests."""
+    """Return the rows of all requests."""
     if not (n_recommended > 0 and requests > 0 and shown > 0):
         raise InputError(
             "Rows of default traffic, requests, and items shown by each, are all positive.",

@@ -55,12 +55,12 @@ class Utilities:
         return np.asarray(size * (np.eye(size) * total - self.u[:, None]) / total**2)
 
     def of_relative(self, covariance: Floats) -> Floats:
-        """The covariance of ΔU from one of U, by the delta method."""
+        """Return the covariance of ΔU from one of U, by the delta method."""
         # Σ = Gᵀ Γ G   [DJHL25, Algorithm 1]
         return np.asarray(self.jacobian @ covariance @ self.jacobian.T)
 
     def direction(self) -> Floats:
-        """The gradient of the penalty in ΔU; it has none at zero."""
+        """Return the gradient of the penalty in ΔU; it has none at zero."""
         # H_k = ΔU_k / (K Δ_REO)   [DJHL25, Appendix F]
         return np.asarray(self.relative / (len(self.u) * self.penalty))
 
@@ -71,7 +71,7 @@ def utilities(
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
 ) -> Utilities:
-    """The utilities that two traffics tell; denominators must be positive.
+    """Return the utilities from two traffics; denominators must be positive.
 
     Where a viewer has up to m = `rows_per_viewer` rows, these are not independent. (Σ a_r)² is at
     most m Σ a_r² for m rows (Cauchy, Schwarz), so no combination of counts has more than m times
@@ -79,10 +79,10 @@ def utilities(
     """
     both = (recommended, random)
     cells = np.diag(variances(both, covariance, rows_per_viewer))
-    return from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
+    return utilities_from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
 
 
-def from_cells(
+def utilities_from_cells(
     recommended: PositiveCounts, random: PositiveCounts, cells: Floats, heavy: Floats | None = None
 ) -> Utilities:
     """Utilities whose 2K counts, default traffic first, have this covariance."""
@@ -103,14 +103,14 @@ def slopes(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats,
 def variances(
     traffics: Sequence[PositiveCounts], covariance: Covariance = "exact", rows_per_viewer: int = 1
 ) -> Floats:
-    """The variance of every count of some traffics, one after the other."""
+    """Return the variance of every count of some traffics, one after the other."""
     spreads = [_printed(one) if covariance == "printed" else one.positives for one in traffics]
     noise = np.repeat([one.noise.variance for one in traffics], len(traffics[0].groups))
     return np.asarray(rows_per_viewer * np.maximum(np.concatenate(spreads), 0.0) + noise)
 
 
 def heavy_variances(traffics: Sequence[PositiveCounts]) -> Floats:
-    """The part of them that comes from noise with heavier tails than normal."""
+    """Return the part of them that comes from noise with heavier tails than normal."""
     return np.repeat([one.heavy for one in traffics], len(traffics[0].groups))
 
 

@@ -15,7 +15,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """The whole file around these parts."""
+    """Make the whole file around these parts."""
     style = files("auditor_client.reporting").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -38,7 +38,7 @@ def figure(chart: Chart, caption: str) -> str:
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False
 ) -> str:
-    """A table with a heading per row; of figures, none of which is to be broken."""
+    """Make a table with a heading per row; no number is broken over lines."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     first = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
     body = "".join(_row(row) for row in rows)

@@ -5,7 +5,7 @@ Whatever an outsider may have written (names of groups, titles) passes `escape`.
 
 import math
 
-from auditor_client.reporting.metric_sentences import down, name_of, up
+from auditor_client.reporting.metric_sentences import name_of, round_down, round_up
 from auditor_client.reporting.results_document import AuditFound, Results
 
 _SPECIAL = {
@@ -76,8 +76,8 @@ def _pair(first: str, second: str) -> str:
 
 
 def _limits(low: float | None, high: float | None) -> str:
-    start = "(-\\infty" if low is None else f"[{down(low)}"
-    end = "\\infty)" if high is None else f"{up(high)}]"
+    start = "(-\\infty" if low is None else f"[{round_down(low)}"
+    end = "\\infty)" if high is None else f"{round_up(high)}]"
     return f"${start}, {end}$"
 
 

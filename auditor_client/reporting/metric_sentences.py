@@ -18,7 +18,7 @@ NAMES: dict[Metric, str] = {
 
 
 def name_of(metric: Metric, at: float | None) -> str:
-    """The metric with the threshold or the quantile it is taken at."""
+    """Return the metric with the threshold or the quantile it is taken at."""
     return NAMES[metric] if at is None else f"{NAMES[metric]} at {at:g}"
 
 
@@ -70,17 +70,17 @@ def limits(low: float, high: float, places: int = 3) -> str:
     if math.isinf(high) and math.isinf(low):
         return "anywhere"
     if math.isinf(high):
-        return f"above {down(low, places)}"
+        return f"above {round_down(low, places)}"
     if math.isinf(low):
-        return f"below {up(high, places)}"
-    return f"between {down(low, places)} and {up(high, places)}"
+        return f"below {round_up(high, places)}"
+    return f"between {round_down(low, places)} and {round_up(high, places)}"
 
 
-def down(number: float, places: int = 3) -> str:
+def round_down(number: float, places: int = 3) -> str:
     return _plain(math.floor(_exactly(number, places)) / 10**places, places)
 
 
-def up(number: float, places: int = 3) -> str:
+def round_up(number: float, places: int = 3) -> str:
     return _plain(math.ceil(_exactly(number, places)) / 10**places, places)
 
 

@@ -37,6 +37,37 @@ class Gap(ResultsPart):
     at_most: float
 
 
+class ThresholdFound(ResultsPart):
+    """The largest gap of shares above one edge; null `scores_from`: that of scores in no bin."""
+
+    more: str
+    less: str
+    scores_from: float | None
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+
+
+class ImpactFound(ResultsPart):
+    """The worst impact ratio, above edges that `least_share` of a group may reach.
+
+    `scores_from` is null where there is no such edge.
+    """
+
+    worse: str
+    better: str
+    scores_from: float | None
+    least_share: float
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+    four_fifths: Literal["passes", "fails", "inconclusive"]
+
+
 class DriverFound(ResultsPart):
     """The share of the first group less that of the second, among people with these scores."""
 
@@ -89,7 +120,8 @@ class ContentFound(ResultsPart):
 
 
 class AuditFound(ResultsPart):
-    """One audit. `gap`, `pairs`, `drivers` and `assumptions` are of score histograms.
+    """One audit. `gap`, `threshold`, `impact`, `pairs`, `drivers` and `assumptions` are of score
+    histograms.
 
     `sentence` is the answer, with the verdict first where the kind has one. `entry` is the number
     of its release in the ledger, as its receipt's proof has it; `checked` says whether that proof
@@ -114,6 +146,8 @@ class AuditFound(ResultsPart):
     sentence: str = ""
     words: str = ""
     gap: Gap | None = None
+    threshold: ThresholdFound | None = None
+    impact: ImpactFound | None = None
     people: tuple[GroupPeople, ...] = ()
     pairs: tuple[Gap, ...] = ()
     drivers: tuple[DriverFound, ...] = ()
@@ -178,7 +212,7 @@ class Results(ResultsPart):
         return self.model_dump_json(indent=1) + "\n"
 
     def to_latex(self) -> str:
-        """A table of the gaps and metrics, in plain LaTeX."""
+        """Write a table of the gaps and metrics in plain LaTeX."""
         from auditor_client.reporting.latex import table
 
         return table(self)
@@ -200,5 +234,5 @@ class Results(ResultsPart):
 
 
 def finite(number: float) -> float | None:
-    """The number, or nothing where it is infinite: JSON has no infinity."""
+    """Return the number, or None if it is infinite: JSON has no infinity."""
     return number if math.isfinite(number) else None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client.stats import chernoff
-from auditor_client.stats.noise import Floats, Noise, summed
+from auditor_client.stats.noise import Floats, Noise, sum_of_draws
 
 # Of a level, what goes to the plausible shares.
 _SHARES = 0.02
@@ -54,7 +54,7 @@ class Event:
 
     def shares(self, level: float) -> tuple[float, float]:
         """Return limits of the share, each missed with probability at most `level`."""
-        own = summed(self.noise, self.cells[0])
+        own = sum_of_draws(self.noise, self.cells[0])
         return chernoff.limits((self.inside,), self.people, own, level)[0]
 
 
@@ -159,7 +159,7 @@ def lowest_law(
     """Return a law no higher than that of X - n·share and its noise, for any n within limits."""
     law = _centred_people(share, people, step)
     for count, weight in zip(cells, (1 - share, share), strict=True):
-        law = _plus(law, _scaled(summed(noise, count), weight, step))
+        law = _plus(law, _scaled(sum_of_draws(noise, count), weight, step))
     return law
 
 

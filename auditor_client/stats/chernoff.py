@@ -26,12 +26,12 @@ def limits(
     `people` are limits of the number of people: the fewest bound shares above, the most below.
     """
     counts = np.asarray(values, dtype=np.float64)
-    low = 1.0 - _above(people[1] - counts, people[1], rate, level)
-    high = _above(counts, people[0], rate, level)
+    low = 1.0 - _rejects_above(people[1] - counts, people[1], rate, level)
+    high = _rejects_above(counts, people[0], rate, level)
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def _above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
+def _rejects_above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
     s = tilts(noise.distribution(rate).most_tilt)
     # P(C <= c) <= e^{sc} · E e^{-sZ} · (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
     room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[:, None]) / people

@@ -56,14 +56,14 @@ class _Lattice:
 def tail_upper_bound(
     first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
 ) -> Floats:
-    """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
+    """Return an upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
     if not (noise.distribution(first.rate).exact and noise.distribution(second.rate).exact):
         return _by_moments(first, second, ratio, p_first, p_second)
 
     def line(values: Floats) -> Floats:
         return first.value + ratio * (values - second.value)
 
-    return below_line(first, second, p_first, p_second, line)
+    return tail_below_line(first, second, p_first, p_second, line)
 
 
 def _by_moments(
@@ -81,14 +81,14 @@ def _by_moments(
     return np.asarray(np.exp(np.minimum(logs.min(axis=1), 0.0)))
 
 
-def below_line(
+def tail_below_line(
     first: Count,
     second: Count,
     p_first: Floats,
     p_second: Floats,
     line: Callable[[Floats], Floats],
 ) -> Floats:
-    """An upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are pairs."""
+    """Return an upper bound of P(C_f <= line(C_s)) for a line that never falls; rows are pairs."""
     low, high = _rounded(first, p_first, up=False), _rounded(second, p_second, up=True)
     columns = np.arange(high.masses.shape[1])
     values = ((high.start[:, None] + columns) * high.width).astype(np.float64)
@@ -114,7 +114,7 @@ def _rounded(count: Count, p: Floats, *, up: bool) -> _Lattice:
     half = math.ceil(_DEVIATIONS * spread / width) + 8
     start = np.floor(count.people * p / width).astype(np.int64) - half
     at = start[:, None] + np.arange(2 * half + 1)
-    kernel = noise.rounded_up(count.rate, width)
+    kernel = noise.round_masses_up(count.rate, width)
     if width == 1:
         masses = _binomial(count.people, p, at)
     else:
@@ -152,7 +152,7 @@ def _log_choose_at(n: int, k: NDArray[np.int64]) -> Floats:
 
 
 def _below(n: int, p: Floats, k: NDArray[np.int64]) -> Floats:
-    """A lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
+    """Return a lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
     share, column = np.clip(k, 0, n) / n, p[:, None]
     # Φ(sgn(k/n - p)·√(2n·H(k/n, p))), H the relative entropy   [ZS13]
     entropy = special.rel_entr(share, column) + special.rel_entr(1 - share, 1 - column)

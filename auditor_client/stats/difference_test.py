@@ -32,7 +32,7 @@ _MOST_CELLS = 100
 
 
 def constant(level: float) -> Level:
-    """The same level for every cell."""
+    """Use the same level for every cell."""
     return lambda p: np.full_like(p, level)
 
 
@@ -51,7 +51,7 @@ class Contrast:
         return (self.first.value - self.ratio * self.second.value) / self.first.people
 
     def spread(self, p_first: float, p_second: float) -> float:
-        """Standard deviation of the observed difference."""
+        """Return the standard deviation of the observed difference."""
         first, second = self.first, self.second
         sampling = first.people * p_first * (1 - p_first)
         sampling += self.ratio**2 * second.people * p_second * (1 - p_second)
@@ -59,7 +59,7 @@ class Contrast:
         return math.sqrt(max(sampling + noises, 0.01)) / first.people
 
     def approximate(self, level: float) -> float:
-        """The upper limit as a normal approximation has it: where to look first, never a result."""
+        """Return the upper limit by a normal approximation: the search starts there."""
         share = np.clip(self.first.value / self.first.people, 0.0, 1.0)
         other = np.clip(self.second.value / self.second.people, 0.0, 1.0)
         half = 0.5 / math.sqrt(self.first.people)
@@ -68,7 +68,7 @@ class Contrast:
 
 
 def rejects_by_chernoff(contrast: Contrast, difference: float, level: float) -> bool:
-    """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
+    """Check a quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
     low, high = _range(contrast, difference)
     if low > high:
         return True

@@ -21,7 +21,9 @@ Span = tuple[Floats, Floats]
 
 
 def largest_growth(θ: Floats, p: Span) -> Floats:
-    """The maximum of log E exp(θ(B - p)) = log(1 + p(e^θ - 1)) - θp, concave in p, B ~ 0 or 1."""
+    """Return the maximum of log E exp(θ(B - p)) = log(1 + p(e^θ - 1)) - θp, concave in p, B ~ 0 or
+    1.
+    """
     growth = np.expm1(θ)
     best = np.clip(1 / θ - 1 / growth, p[0][:, None], p[1][:, None])
     return np.asarray(np.log1p(best * growth) - θ * best)

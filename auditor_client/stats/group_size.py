@@ -70,7 +70,7 @@ class GroupSizeEstimate:
         return low, max(high, low)
 
     def missing(self, level: float) -> float:
-        """The share of the group that no bin accounts for, once the noise is allowed for.
+        """Return the share of the group that no bin accounts for, once the noise is allowed for.
 
         Zero unless the bins' sum lies significantly below the number of people. People in no
         bin could belong to any bin, so limits widen by this share.

@@ -30,8 +30,8 @@ from auditor_client.stats.noise_sums import (
     Term,
     TreeError,
     difference,
+    sum_of_draws,
     sum_quantile,
-    summed,
 )
 
 __all__ = [
@@ -55,9 +55,9 @@ __all__ = [
     "gaussian_at",
     "log_mgf",
     "mass",
-    "rounded_up",
+    "round_masses_up",
+    "sum_of_draws",
     "sum_quantile",
-    "summed",
     "tail",
     "variance",
 ]
@@ -81,7 +81,7 @@ def as_rate(epsilon: Epsilon | None, name: str = "epsilon") -> float:
 
 
 def gaussian_at(rho: Epsilon) -> Gaussian:
-    """The noise on counts that one person moves by one, bought at `rho` under add/remove."""
+    """Return the noise on counts that one person moves by one, bought at `rho` under add/remove."""
     # rho = 1 / 2σ²   (privacy/waist/gaussian.py)
     return Gaussian(1 / (2 * as_rate(rho, "rho")))
 
@@ -120,7 +120,7 @@ def _blocks(law: Noise, width: int) -> Floats:
     return np.maximum(np.where(edges > 0, lower - upper, left), 0.0)
 
 
-def rounded_up(noise: AnyNoise, width: int) -> Floats:
+def round_masses_up(noise: AnyNoise, width: int) -> Floats:
     """Masses of Z rounded up to multiples of `width`, centred; at most 2 REST are left out."""
     return _blocks(distribution(noise), width)
 

@@ -59,7 +59,8 @@ class Noise(ABC):
         """E exp(i·angle·Z), real because the law is symmetric."""
 
     def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
-        """A bound of log |E_s exp(iuZ)|, E_s the law tilted by exp(sZ): rows are s, columns u.
+        """Return a bound of log |E_s exp(iuZ)|, E_s the distribution tilted by exp(sZ): rows are s,
+        columns u.
 
         `turn` is 2(1 - cos u) for u from 0 to π, on which the bound never grows. Without better
         knowledge it is log 1.
@@ -74,7 +75,7 @@ class Noise(ABC):
         return np.asarray(np.where(k >= 1, upper, 1 - upper))
 
     def simulated(self, generator: np.random.Generator, count: int) -> Integers:
-        """Simulated noise for benches and tests, never for a release: seeded and truncated."""
+        """Simulate noise for benches and tests, never for a release: seeded and truncated."""
         ks = np.arange(-self.reach, self.reach + 1)
         masses = np.maximum(self.mass(ks), 0.0)
         return np.asarray(generator.choice(ks, size=count, p=masses / masses.sum()))
@@ -243,7 +244,7 @@ AnyNoise = Noise | float
 
 @lru_cache(maxsize=1024)
 def distribution(noise: AnyNoise) -> Noise:
-    """The law of noise that may be given as the rate of discrete Laplace noise."""
+    """Return the distribution of noise that may be given as the rate of discrete Laplace noise."""
     if isinstance(noise, Noise):
         return noise
     return NoNoise() if math.isinf(noise) else Laplace(float(noise))

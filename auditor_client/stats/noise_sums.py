@@ -59,8 +59,8 @@ class Summed(Noise):
         return np.where(inside, masses[np.where(inside, k, 0) + half], 0.0)
 
 
-def summed(noise: AnyNoise, count: int) -> Noise:
-    """The law of the sum of `count` independent draws."""
+def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
+    """Return the distribution of the sum of `count` independent draws."""
     one = distribution(noise)
     if count < 1 or isinstance(one, NoNoise):
         return NoNoise()
@@ -68,7 +68,9 @@ def summed(noise: AnyNoise, count: int) -> Noise:
 
 
 def difference(first: AnyNoise, second: AnyNoise) -> Noise:
-    """The law of the difference of two independent draws; as laws are symmetric, of their sum."""
+    """Return the distribution of the difference of two independent draws; by symmetry, of their
+    sum.
+    """
     parts = tuple(
         (one, 1)
         for one in (distribution(first), distribution(second))
@@ -166,7 +168,7 @@ class MomentBoundNoise(Noise):
 
 @lru_cache(maxsize=1024)
 def sum_quantile(terms: tuple[Term, ...], level: float) -> int:
-    """A q, least where that is computed exactly, with P(Σ weight·Z >= q) <= level."""
+    """Return a q, the least if it is computed exactly, with P(Σ weight·Z >= q) <= level."""
     known = tuple((count, distribution(noise), weight) for count, noise, weight in terms)
     known = tuple(
         (count, one, weight)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 
 def project_to_total(counts: Sequence[int | Fraction], total: int | Fraction) -> list[Fraction]:
-    """The point of {x ≥ 0, Σx = total} nearest to the counts (least squares), exactly.
+    """Return the point of {x ≥ 0, Σx = total} nearest to the counts (least squares), exactly.
 
     If the true counts are in that set, the result is at most as far from them as the noisy ones
     are. A total below 0, which noise may make, is taken for 0.

@@ -57,10 +57,10 @@ class OutcomeMoments:
         return (high - low) / 2
 
     def outcome(self, v: Floats | float) -> Floats | float:
-        """The outcome at v."""
+        """Return the outcome at v."""
         low, high = self.outcome_range
         return (low + high) / 2 + self.outcome_scale * v
 
     def limits(self, bin_number: int) -> tuple[float, float]:
-        """The ends of a bin."""
+        """Return the ends of a bin."""
         return self.edges[bin_number], self.edges[bin_number + 1]

@@ -37,7 +37,7 @@ class CountPairs:
         return self.first - self.ratio * self.second
 
     def spread(self, p: Floats, q: Floats) -> Floats:
-        """Standard deviation of the observed difference of counts."""
+        """Return the standard deviation of the observed difference of counts."""
         sampling = self.people * p * (1 - p) + self.ratio**2 * self.others * q * (1 - q)
         noises = self.times * noise.variance(self.rate)
         return np.sqrt(sampling + (1 + self.ratio**2) * noises)

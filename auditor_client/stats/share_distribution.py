@@ -48,7 +48,7 @@ class Estimator:
         return 0 if self.exact else self._size.terms[0][2]
 
     def size_terms(self, bins: int) -> Terms:
-        """The noises in PARTS times the size from this many bins, for `noise.sum_quantile`."""
+        """Return the noises in PARTS times the size of this many bins, for `noise.sum_quantile`."""
         if self.exact:
             return ()
         (_, rate, own), last = self._size.terms
@@ -69,7 +69,7 @@ class Lattice:
     known: dict[float, Floats] = field(default_factory=dict)
 
     def given(self, people: int, p: Floats) -> tuple[Floats, Floats]:
-        """A row of masses for each true share, and what each leaves out.
+        """Return a row of masses for each true share, and what each leaves out.
 
         Rows are kept: boxes that are split ask again for most of their corners.
         """

@@ -15,7 +15,9 @@ _AIMED = 6
 
 
 def contrast_upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
-    """A difference in [low, high] that is rejected, close to the least one; `high` if none is."""
+    """Return a difference in [low, high] that is rejected, close to the least one; `high` if none
+    is.
+    """
     if least_favourable(contrast, low, level).rejected:
         return low
     at, tries = contrast.approximate(_USUAL), 0

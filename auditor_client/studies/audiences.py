@@ -5,13 +5,17 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from auditor_client.studies.file_schema import PinnedFile, StudyPart, Words
+from auditor_client.studies.file_schema import PinnedFile, Share, StudyPart, Words
 
 GROUP = "group"
 
 
 # Members agreed to be shown other recommendations. Left out where it is false: the digests of
 # studies that were registered before stay what they were.
+def _unsaid(value: object) -> bool:
+    return value is None
+
+
 Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
@@ -26,6 +30,8 @@ class UploadFields(StudyPart):
     groups_per_person: Annotated[int, Field(ge=1)] = 1
     confirmed: bool = False
     consented: Consented = False
+    cluster: Annotated[Words | None, Field(exclude_if=_unsaid)] = None
+    correlation: Annotated[Share | None, Field(exclude_if=_unsaid)] = None
 
 
 class TableAudience(UploadFields):

@@ -118,13 +118,18 @@ def study_model(kind: AuditorKind) -> type[StudyAudit]:
 
 def _field(each: RequestParameter, kind: AuditorKind) -> tuple[Any, Any]:
     """Return type and default of one key. A study says how much noise there is."""
+    plain: Any
     if each.role == "amount":
         if each.name == "epsilon" and each.default is not None:
             return Exact, ...
-        return (MaybeExact, None) if each.default is None else (Exact, each.default)
+        plain = MaybeExact if each.default is None else Exact
+        if (unsaid := kind.contract.request.model_fields[each.field].exclude_if) is not None:
+            # Studies that do not say it keep their digest.
+            return Annotated[plain, Field(exclude_if=unsaid)], each.default
+        return plain, each.default
     default = ... if each.required else each.default
     if each.role == "choice":
-        plain: Any = Literal[each.choices]
+        plain = Literal[each.choices]
         default = kind.contract.request.model_fields[each.field].default
     elif each.role == "integer":
         plain = Annotated[int, Field(ge=each.least, le=each.most)]

@@ -43,7 +43,7 @@ class PlainLoader(yaml.SafeLoader):
 
 
 def read_study(path: str | Path) -> Study:
-    """The study in a file."""
+    """Read the study in a file."""
     file = Path(path)
     try:
         text = file.read_bytes()

@@ -10,7 +10,7 @@ from auditor_client.studies.study_model import Study
 from openapi.resources import AuditRequest, ScoreCdfRequest, ScoreHistogramRequest
 
 
-def foresee(
+def check_before_payment(
     study: Study, requests: Mapping[str, AuditRequest], groups: Mapping[str, Sequence[str]]
 ) -> None:
     """Refuse a study that could be paid but not analysed. `groups` are names by audience."""

@@ -46,7 +46,7 @@ class SavedRegistration(BaseModel):
 
 
 def _entered(proof: InclusionProof) -> tuple[int, datetime, object, object]:
-    """Number, time, maker and body of the entry that is proved."""
+    """Return number, time, maker and body of the entry that is proved."""
     try:
         entry = json.loads(proof.entry)
         stated = entry["statement"]

@@ -21,7 +21,7 @@ from auditor_client.local.pending_audits import UNCHARGED
 from auditor_client.studies.audiences import AnyUploaded, SampleAudience
 from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.pinned_files import check_files, people_of, read_pinned
-from auditor_client.studies.preflight import foresee
+from auditor_client.studies.preflight import check_before_payment
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.requests import request_of
 from auditor_client.studies.state import State, StudyState
@@ -97,7 +97,7 @@ class Run:
             name: list(self.auditor.audiences.get(audience).names.values())
             for name, audience in self.made.audiences.items()
         }
-        foresee(self.study, requests, names)
+        check_before_payment(self.study, requests, names)
         return self.auditor.audits.price_all(list(requests.values()))
 
     def register(self) -> SavedRegistration:
@@ -166,6 +166,8 @@ class Run:
             groups_per_person=audience.groups_per_person,
             confirmed=audience.confirmed,
             consented=audience.consented,
+            cluster=audience.cluster,
+            correlation=1.0 if audience.correlation is None else audience.correlation,
             resume=self.made.open.get(name),
             begun=begun,
             progress=self.progress,

@@ -40,7 +40,7 @@ class State:
 
     @classmethod
     def of(cls, study: str, service: str, researcher: str) -> "State":
-        """The state of the study with this digest."""
+        """Return the state of the study with this digest."""
         named = digest(
             canonical({"study": study, "service": service, "by": researcher})
         ).removeprefix("sha256:")

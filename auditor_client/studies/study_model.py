@@ -87,6 +87,9 @@ class ConsistencyTest(StudyPart):
         contents = _different([one["content"] for one in said])
         audiences = _different([one["audience"] for one in said])
         bins = _different([(one["bins"], one["levels"]) for one in said])
+        if self.relation in ("halves", "same-people") and None in [one["bins"] for one in said]:
+            yield f"consistency: {self.relation} needs bins in the file: other people, other bins"
+            return
         many = len(said)
         wanted = {"repeat": (1, 1), "edited": (many, 1)}.get(self.relation, (1, many))
         if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:

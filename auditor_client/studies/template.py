@@ -30,8 +30,7 @@ audits:
     kind: score-histogram
     content: job
     audience: volunteers
-    bins: 20
-    epsilon: 1
+    epsilon: 1            # bins: a number or edges (default: what people and noise carry)
 
 metrics:
   thresholds: [0.5]       # ends of bins, for parity and the four-fifths rule

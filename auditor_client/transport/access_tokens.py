@@ -16,7 +16,7 @@ from joserfc.jwk import OKPKey
 from pydantic import BaseModel, ConfigDict
 
 from auditor_client.errors import AuthenticationError, ProblemError
-from auditor_client.transport.http_client import Transport, parsed
+from auditor_client.transport.http_client import Transport, parse_answer
 from openapi.problems import problem
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -69,7 +69,7 @@ class Tokens(httpx2.Auth):
             yield request
 
     def current(self, refused: str | None = None) -> str:
-        """A token that is not about to expire and is not the one just refused."""
+        """Return a token that is not about to expire and is not the one just refused."""
         with self._lock:
             token = self._token
             if token is None or token.access_token == refused or time.monotonic() > self._renew_at:
@@ -93,7 +93,7 @@ class Tokens(httpx2.Auth):
             return self._public.once("POST", endpoint, data=self._form(endpoint))
 
         try:
-            return parsed(Token, self._public.attempt(ask, retry_idempotently=True))
+            return parse_answer(Token, self._public.attempt(ask, retry_idempotently=True))
         except ProblemError as error:
             # The errors of RFC 6749 are no problems: they come as these two, with 400 or 401.
             if error.code in ("invalid-request", "unauthenticated"):

@@ -40,7 +40,7 @@ class Transport:
     def send(
         self, method: str, path: str, *, retry_idempotently: bool | None = None, **options: Any
     ) -> httpx2.Response:
-        """The answer to a request; a problem is raised as its error.
+        """Send a request and return its answer; raise a problem as its error.
 
         `again` says that repeating the request does no harm, which goes without saying for GET, PUT
         and DELETE. `options` are those of `httpx2.Client.request`.
@@ -49,13 +49,13 @@ class Transport:
         return self.attempt(lambda: self.once(method, path, **options), repeatable)
 
     def once(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """The answer to a single try, whatever it is."""
+        """Send once and return the answer, whatever it is."""
         return self._http.request(method, path, **options)
 
     def attempt(
         self, send: Callable[[], httpx2.Response], retry_idempotently: bool
     ) -> httpx2.Response:
-        """The answer to `send`, called as often as `retries` says."""
+        """Return the answer to `send`, repeated as `retries` says."""
         response = self.retries.call(send, retry_idempotently)
         if not response.is_success:
             raise refusal(response)
@@ -63,7 +63,7 @@ class Transport:
 
     def get(self, path: str, model: type[Model], **params: str | None) -> Model:
         given = {name: value for name, value in params.items() if value is not None}
-        return parsed(model, self.send("GET", path, params=given))
+        return parse_answer(model, self.send("GET", path, params=given))
 
     def post(
         self,
@@ -77,7 +77,7 @@ class Transport:
         """Post a wire model and read one."""
         content = body.model_dump_json() if body else None
         headers = {"content-type": "application/json", **(headers or {})} if body else headers
-        return parsed(
+        return parse_answer(
             model,
             self.send(
                 "POST",
@@ -99,7 +99,7 @@ class Transport:
                 return
 
     def pieces(self, path: str, **params: str | list[str]) -> Iterator[bytes]:
-        """A large answer, piece by piece."""
+        """Yield a large answer in parts."""
         with self._http.stream("GET", path, params=params) as response:
             if not response.is_success:
                 response.read()
@@ -123,7 +123,7 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def parsed(model: type[Model], response: httpx2.Response) -> Model:
+def parse_answer(model: type[Model], response: httpx2.Response) -> Model:
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:
@@ -134,7 +134,7 @@ def parsed(model: type[Model], response: httpx2.Response) -> Model:
 
 
 def refusal(response: httpx2.Response) -> ProblemError:
-    """The error of a refusal, also of one that did not come from our service."""
+    """Return the error of a refusal, also of one that did not come from our service."""
     try:
         return error_of(Problem.model_validate_json(response.content))
     except ValidationError:

@@ -56,7 +56,7 @@ class Retries:
             except httpx2.TransportError as error:
                 pause = trying.after_failure() if retry_idempotently or _never_sent(error) else None
                 if pause is None:
-                    raise broken(error) from error
+                    raise connection_broken(error) from error
             else:
                 pause = self._pause(response, trying, retry_idempotently)
                 if pause is None:
@@ -134,7 +134,7 @@ def _never_sent(error: httpx2.TransportError) -> bool:
     return isinstance(error, NEVER_SENT)
 
 
-def broken(error: httpx2.TransportError) -> ConnectionBrokenError:
+def connection_broken(error: httpx2.TransportError) -> ConnectionBrokenError:
     where = error.request.url.copy_with(query=None)
     return ConnectionBrokenError(
         f"No answer from {where} ({type(error).__name__}: {error})."

@@ -57,7 +57,7 @@ class Statements:
 
     def _is_good(self, signature: str) -> bool:
         """Return whether the service still takes it: made lately, by the key in use."""
-        head = statements.head_of(signature)
+        head = statements.parse_header(signature)
         age = time.time() - head.iat
         return head.kid == self._key.thumbprint() and 0 <= age < statements.FRESH / 2
 
@@ -71,11 +71,11 @@ class Statements:
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
         with self._lock:
             signature = statements.sign(signed, self._key, after=self._signed_last)
-            self._signed_last = statements.link(signature, signed)
+            self._signed_last = statements.digest_statement(signature, signed)
         return signature
 
     def origin(self) -> str:
-        """The name of the service's ledger: a statement is for one platform."""
+        """Return the name of the service's ledger: a statement is for one platform."""
         if self._origin is None:
             self._origin = self._public.get("/v1/ledger/keys", LedgerKeys).origin
         return self._origin

@@ -62,7 +62,7 @@ class Attenuation:
         return float(seen[a] - seen[b])
 
     def corrected(self, averages: Sequence[Average], first: str, second: str) -> GroupDifference:
-        """The difference of two groups under (CI), from weighted averages with limits.
+        """Return the difference of two groups under (CI), from weighted averages with limits.
 
         It is Σ_j c_j μ̂_j; errors of groups may depend on each other in any way, so its half-width
         is at most Σ_j |c_j| times theirs.

@@ -23,13 +23,13 @@ from auditor_client.two_party.ratios import Average, Ratios
 
 
 def roc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-    """False and true positive rates at thresholds from ∞ down, from weights in rising bins."""
+    """Return false and true positive rates at thresholds from ∞ down, of weights in rising bins."""
     above = [np.append(0.0, np.cumsum(side[::-1])) for side in (negatives, positives)]
     return above[0] / above[0][-1], above[1] / above[1][-1]
 
 
 def area(positives: Floats, negatives: Floats) -> float:
-    """The area under that curve by trapezes, which is Mann and Whitney's statistic."""
+    """Return the area under that curve by trapezes, which is Mann and Whitney's statistic."""
     false, true = roc(positives, negatives)
     return float(np.trapezoid(true, false))
 

@@ -25,10 +25,10 @@ def at_least(probabilities: Floats, threshold: int = 1) -> float:
         # 1 - Π(1 - p)   [OHB26, eq. 19]
         with np.errstate(divide="ignore"):
             return float(-math.expm1(float(np.log1p(-p).sum())))
-    return float(np.clip(1 - _below(p, threshold).sum(), 0.0, 1.0))
+    return float(np.clip(1 - _probability_below(p, threshold).sum(), 0.0, 1.0))
 
 
-def _below(p: Floats, threshold: int) -> Floats:
+def _probability_below(p: Floats, threshold: int) -> Floats:
     """P(N = 0), …, P(N = threshold - 1), person by person."""
     masses = np.zeros(threshold)
     masses[0] = 1.0

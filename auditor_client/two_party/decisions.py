@@ -53,7 +53,7 @@ class Decision:
     one_sided: bool = False
 
     def explain(self) -> str:
-        """The decision in words."""
+        """Explain the decision."""
         more, less = self.worst.first, self.worst.second
         found = (
             f"{self.rule}: {more} is {self.worst.value:.4f} above {less}, between"
@@ -66,8 +66,8 @@ class Decision:
 
 
 _ONE_SIDED = (
-    "No verdict: one side averages over the groups of the neighbour, where what a group gains from"
-    " one and loses to another cancels. The LOT of a pair of groups may be below zero all the same."
+    "No verdict: one side averages over the groups of the neighbour. There a gain from one group"
+    " and a loss to another cancel. The LOT of a pair of groups may still be below zero."
 )
 _ONE_SIDED_BELOW = " The LOT of some pair of groups is surely at most -{:.4f}."
 _WORDS = {
@@ -167,7 +167,7 @@ def _less_than_overall(found: Sequence[Average]) -> list[GroupDifference]:
 
 
 def too_few(weights: Probabilities, least: float) -> tuple[str, ...]:
-    """Groups of an upload with fewer people than the least, by the sum of their weights."""
+    """Return groups of an upload with fewer people than the least, by the sum of their weights."""
     totals = np.asarray(weights).sum(axis=0)
     return tuple(name for name, total in zip(weights.columns, totals, strict=True) if total < least)
 

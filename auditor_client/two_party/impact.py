@@ -49,7 +49,8 @@ def total_impact(
 
 
 def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
-    """The largest difference of two groups' shares in one bin, between limits for all at once.
+    """Return the largest difference of two groups' shares in one bin, between limits for all at
+    once.
 
     The value is that of estimates, hence biased up, as every maximum is; the limits hold for the
     true maximum: no lower limit of any bin exceeds it, and no bin's upper limit falls below.
@@ -68,7 +69,9 @@ def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
 
 
 def _outward(found: Ratios, a: int, b: int, level: float) -> GroupDifference:
-    """The difference with its sign turned so that it is not negative, and |·| between limits."""
+    """Return the difference with its sign turned so that it is not negative, and |·| between
+    limits.
+    """
     one = found.difference(a, b, level)
     if one.value >= 0:
         return GroupDifference(one.first, one.second, one.value, one.low, max(one.high, -one.low))

@@ -36,22 +36,24 @@ def outcomes(sums: SoftGroupSums) -> Ratios:
 
 
 def ndcg(sums: SoftGroupSums) -> Ratios:
-    """The average NDCG of a group's queries."""
+    """Return the average NDCG of a group's queries."""
     return _ratios(sums, "ndcg", "queries")
 
 
 def kernel_averages(sums: SoftGroupSums, point: int) -> Ratios:
-    """The expected outcome at one reference point of the score, in parts of its range."""
+    """Return the expected outcome at one reference point of the score, in parts of its range."""
     return _ratios(sums, f"outcome {point}", f"weight {point}")
 
 
 def rank_gaps(sums: SoftGroupSums, rank: int) -> Ratios:
-    """The average gap of relevance to the neighbour at a rank, in parts of the range, signed."""
+    """Return the average gap of relevance to the neighbour at a rank, in parts of the range,
+    signed.
+    """
     return replace(_ratios(sums, f"gap {rank}", f"pairs {rank}"), low=-1.0)
 
 
 def bin_shares(sums: SoftGroupSums, number: int) -> Ratios:
-    """The share of a group in one bin; everybody is in one, so the bins add up to the group."""
+    """Return the share of a group in one bin; each person is in one, so shares add up to 1."""
     above, bins = sums.values[:, number], sums.values.shape[1]
     return Ratios(
         groups=sums.groups,

@@ -187,7 +187,7 @@ def _at(coefficients: Floats, theta: float) -> float:
 
 
 def _hull(coefficients: Floats, low: float, high: float) -> tuple[float, float]:
-    """The least interval around all θ in [low, high] where the quadratic is not positive."""
+    """Return the least interval around all θ in [low, high] where the quadratic is not positive."""
     roots = np.roots(coefficients)
     inside = [
         float(root.real)

@@ -14,10 +14,11 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import InputError
 from auditor_client.local.keys import checked_public, plain_jwk
 from auditor_client.local.private_files import write_private
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
+from openapi.kinds.registry import DEFAULT
 from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
-from privacy.ledger.key_possession import of_application
+from privacy.ledger.key_possession import application_bytes
 from privacy.ledger.signatures import Signer
 from privacy.ledger.statements import sign, state_request
 
@@ -31,14 +32,14 @@ _TEXTS = (
 )
 _TEXTS_OF_A_PERSON = ("name", "contact", "affiliation")
 
-TEMPLATE = """\
+_TEMPLATE = """\
 # An application for access. Fill it in, then: auditor apply FILE --url URL --key KEY
 organisation = "Open Audit Lab"
 purpose = "Discrimination in the delivery of job ads"
 systemic_risk = "Non-discrimination (DSA Article 34(1)(b)): who is shown which job ads."
 research = "We compare how relevance scores are distributed between women and men."
 necessity = "Scores are not public. Noisy histograms are enough; no data on individuals are needed."
-kinds = ["score-histogram", "match-count"]
+kinds = ["DEFAULT_KIND"]
 # What the groups to compare differ in.
 attributes = ["gender"]
 # The budget asked for: epsilon_limit or rho_limit; with a renewal, lifetime_limit never comes back.
@@ -67,15 +68,16 @@ affiliation = "Senior researcher at the Open Audit Lab"
 # affiliation = "Researcher at the Open Audit Lab"
 # key = "grace.public.jwk"
 """
+TEMPLATE = _TEMPLATE.replace("DEFAULT_KIND", DEFAULT)
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
-    """The application in a file, with the principal's own key filled in."""
+    """Read the application in a file, and fill in the principal's own key."""
     return application_of(_read(path), key, path.parent)
 
 
 def read_prepared(path: Path) -> ApplicationDraft:
-    """An application whose salts are made: what is agreed to must not change any more."""
+    """Read an application whose salts are made: what is agreed to must not change any more."""
     fields = _read(path)
     if any(isinstance(fields.get(name), str) for name in _TEXTS):
         raise InputError(
@@ -89,8 +91,8 @@ def write_application(path: Path, application: ApplicationDraft) -> None:
     write_private(path, application.model_dump_json(indent=1) + "\n")
 
 
-def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
-    """The application with the proof of the individual whose key this is.
+def add_agreement(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
+    """Return the application with the proof of the individual whose key this is.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
     """
@@ -98,7 +100,9 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
     own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
     if not own:
         raise InputError("The application names nobody with this key.", case="not-named")
-    proved = of_application(origin, state_request(application.model_dump(mode="json")), own[0].jwk)
+    proved = application_bytes(
+        origin, state_request(application.model_dump(mode="json")), own[0].jwk
+    )
     proof = sign(proved, key)
     people = [
         person.model_copy(update={"proof": proof}) if person in own else person
@@ -139,7 +143,7 @@ def _thumbprint(jwk: Mapping[str, Any]) -> str:
 
 def _personal(fields: Mapping[str, Any], name: str) -> Any:
     value = fields[name]
-    return personal(value) if isinstance(value, str) else value
+    return salt_text(value) if isinstance(value, str) else value
 
 
 def _public(path: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.retries import Retries
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
     AmendmentDraft,
@@ -79,7 +79,7 @@ class Applicant(LedgerConnection):
         return self._transport.get(f"{PATH}/{application_id}", Application)
 
     def answer(self, application_id: str, application: ApplicationDraft) -> Application:
-        """A new version, after the regulator asked for changes."""
+        """Submit a new version, after the regulator asked for changes."""
         path = f"{PATH}/{application_id}/versions"
         return self._applying.post(path, "application", application, Application)
 
@@ -120,7 +120,7 @@ class Applications:
             application_id=application.id,
             version=application.version,
             decision=decision,
-            reasons=personal(reasons),
+            reasons=salt_text(reasons),
             application_digest=self._read(application) if mandate else None,
             mandate=mandate,
             until=until,
@@ -129,7 +129,9 @@ class Applications:
         return self._statements.post(path, "decision", body, Application)
 
     def _read(self, application: Application) -> str:
-        """The digest of what was submitted, made from its text, not taken from the service."""
+        """Return the digest of the submitted version, computed from its text, not taken from the
+        service.
+        """
         path = f"{PATH}/{application.id}/draft"
         submitted = self._statements.transport.get(path, ApplicationDraft)
         keys = [Signer.of(each.jwk).thumbprint for each in submitted.individuals]
@@ -208,8 +210,8 @@ class Operator(LedgerConnection):
             AmendmentDraft,
             application_id=application_id,
             ground=ground,
-            reasons=personal(reasons),
-            proposal=personal(proposal),
+            reasons=salt_text(reasons),
+            proposal=salt_text(proposal),
         )
         path = "/v1/operator/amendments"
         return self._statements.post(path, "amendment", body, Application)
@@ -226,7 +228,7 @@ class Operator(LedgerConnection):
 
 
 def ledger_origin(url: str) -> str:
-    """The name of a service's ledger, which proofs and statements are for."""
+    """Return the name of a service's ledger, which proofs and statements are for."""
     public = Transport(url)
     try:
         return public.get("/v1/ledger/keys", LedgerKeys).origin
@@ -235,7 +237,7 @@ def ledger_origin(url: str) -> str:
 
 
 def principal_of(application: Application) -> str:
-    """The researcher id of the principal applicant."""
+    """Return the researcher id of the principal applicant."""
     people = application.individuals
     return next(person.researcher_id for person in people if person.role == "principal")
 
@@ -256,7 +258,7 @@ def _mediate(
         MediationDraft,
         application_id=application_id,
         outcome=outcome,
-        text=personal(text),
+        text=salt_text(text),
         days=days,
     )
     return statements.post(f"/v1/{role}/mediations", "mediation", body, Application)

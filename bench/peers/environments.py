@@ -15,7 +15,7 @@ class PeerMissingError(Exception):
 
 
 def environment(folder: Path, *requirements: str) -> Path:
-    """The Python of a new environment that has these."""
+    """Make a new environment with these packages; return its Python."""
     python = folder / "bin" / "python"
     _run([sys.executable, "-m", "uv", "venv", "-q", str(folder)], INSTALL_SECONDS)
     install = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", str(python)]
@@ -24,7 +24,7 @@ def environment(folder: Path, *requirements: str) -> Path:
 
 
 def timed(python: Path, script: str, *arguments: object) -> float:
-    """The median seconds that a script of ours measures there; it prints them as JSON."""
+    """Return the median seconds that a script of ours measures there; it prints them as JSON."""
     line = [str(python), str(SCRIPTS / f"{script}.py"), *map(str, arguments)]
     seconds: float = json.loads(_run(line, RUN_SECONDS).splitlines()[-1])
     return seconds

@@ -49,7 +49,7 @@ class Given:
 
 
 def counted(given: Given) -> float:
-    """The bins of a column, their counts, and a release by the waist."""
+    """Measure the bins of a column, their counts, and a release by the waist."""
 
     def once() -> None:
         bounds = Bounds.counts((BINS + 1,), 1)

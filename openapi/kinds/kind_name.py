@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from openapi.kinds.registry import CONTRACTS
+from openapi.kinds.registry import CONTRACTS, DEFAULT
 
 # A name is text: which kinds there are depends on the platform, and on the packages it has enabled.
 AuditKind = Annotated[
@@ -13,7 +13,7 @@ AuditKind = Annotated[
         pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
         max_length=64,
         description="Name of a kind of audit; the catalogue lists those of this platform.",
-        examples=["score-histogram"],
+        examples=[DEFAULT],
     ),
 ]
 

@@ -27,7 +27,7 @@ class Reader:
 
     @classmethod
     def of(cls, contents: Iterable[Mapping[str, Any]]) -> "Reader":
-        """A reader who knows the words of this content."""
+        """Return a reader who knows the words of this content."""
         seen = map(_seen_in, contents)
         return cls(tuple(sorted({stem for content in seen for stem in _counts(content)})))
 

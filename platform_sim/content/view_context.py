@@ -24,8 +24,8 @@ def moments(
     return np.stack([np.sin(angle), np.cos(angle), np.asarray(computer, np.float64)], axis=-1)
 
 
-def frozen(context: Mapping[str, str | float]) -> NDArray[np.float64]:
-    """The one moment at which a whole audience is scored."""
+def make_single_moment(context: Mapping[str, str | float]) -> NDArray[np.float64]:
+    """Return the one moment at which a whole audience is scored."""
     if context.keys() != CONTEXT.keys():
         raise ValueError(f"the context has a value for each of {', '.join(CONTEXT)}, no more")
     for name, value in context.items():

@@ -35,7 +35,7 @@ def complete(
 
 
 def _regress(known: Floats, values: Floats, confidence: Floats, ridge: float) -> Floats:
-    """The factors x of each row that minimise Σ_a c_a (v_a - x·y_a)² + ridge |x|²."""
+    """Return the factors x of each row that minimise Σ_a c_a (v_a - x·y_a)² + ridge |x|²."""
     # x = (Yᵀ C Y + ridge I)⁻¹ Yᵀ C v, one system per row   [HKV08]
     squares = np.einsum("af,ag->afg", known, known).reshape(len(known), -1)
     size = known.shape[1]

@@ -19,12 +19,12 @@ def softmax(scores: Floats, inverse_temperature: float) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def best(preferences: Floats) -> Floats:
+def best_item_policies(preferences: Floats) -> Floats:
     """Everybody gets the item that they like best."""
     return np.asarray(np.eye(preferences.shape[1])[preferences.argmax(axis=1)])
 
 
-def equal_utility(preferences: Floats, penalty: float) -> Floats:
+def equal_utility_policies(preferences: Floats, penalty: float) -> Floats:
     """Policies that maximise Σ_m u^m - (penalty/2) Σ_m (u^m - mean u)².
 
     Nobody can have more than their best item gives, so at the optimum all are cut down to one cap,
@@ -36,7 +36,7 @@ def equal_utility(preferences: Floats, penalty: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         kept = np.where(top > cap, (cap - anything) / (top - anything), 1.0)
     share = np.clip(np.nan_to_num(kept, nan=1.0), 0.0, 1.0)[:, None]
-    return np.asarray(share * best(preferences) + (1 - share) / preferences.shape[1])
+    return np.asarray(share * best_item_policies(preferences) + (1 - share) / preferences.shape[1])
 
 
 def _cap(top: Floats, penalty: float) -> float:

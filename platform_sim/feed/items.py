@@ -38,7 +38,7 @@ class Items:
 
 @lru_cache(maxsize=32)
 def make_items(seed: int, day: int) -> Items:
-    """The pool of one day; every day has new items."""
+    """Make the pool of one day; every day has new items."""
     rng = stream(seed, f"items/{day}")
     young = draw(rng, _YOUNG, POOL)
     leanings = [[1.0] * len(TOPICS), [_LEANING.get(topic, 1.0) for topic in TOPICS]]

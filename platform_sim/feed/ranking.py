@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots, stream
+from platform_sim.draws.randomness import draw_uniform, stream
 from platform_sim.feed.items import CREATORS, POOL, Items, make_items
 from platform_sim.world import World
 
@@ -87,18 +87,23 @@ def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
     key = (viewer * len(feed.traffics) + traffic) * POOL + item
     _, first = np.unique(key, return_index=True)
     viewer, item, traffic = viewer[first], item[first], traffic[first]
-    return ShownItems(viewer, item, traffic, likes(world, items, day, viewer, item))
+    return ShownItems(viewer, item, traffic, draw_likes(world, items, day, viewer, item))
 
 
-def likes(
+def draw_likes(
     world: World, items: Items, day: int, viewer: Numbers, item: Numbers
 ) -> NDArray[np.bool_]:
     """Whether each viewer likes each item: the same whenever the pair is asked for."""
     pair = (viewer * POOL + item).astype(np.int64)
-    return np.asarray(lots(world.seed, f"likes/{day}", pair) < chances(world, items, viewer, item))
+    return np.asarray(
+        draw_uniform(world.seed, f"likes/{day}", pair)
+        < like_probabilities(world, items, viewer, item)
+    )
 
 
-def chances(world: World, items: Items, viewer: Numbers, item: Numbers) -> NDArray[np.float64]:
+def like_probabilities(
+    world: World, items: Items, viewer: Numbers, item: Numbers
+) -> NDArray[np.float64]:
     """Return how likely a viewer is to like an item: the truth that no stage sees."""
     taste = world.interests.tastes[viewer, items.topic[item]]
     return np.asarray(1 / (1 + np.exp(-(_BASE + _TASTE * taste + items.quality[item]))), np.float64)
@@ -108,7 +113,7 @@ def _serve_some(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Viewer, item and traffic of each row of some requests."""
-    arms = (lots(world.seed, "arms", viewers) * len(feed.strategies)).astype(np.int64)
+    arms = (draw_uniform(world.seed, "arms", viewers) * len(feed.strategies)).astype(np.int64)
     recalled = _recall(world, feed, items, viewers, rng)
     chosen = _rank(world, feed, items, viewers, recalled, arms, rng)
     active = np.flatnonzero(rng.random(len(viewers)) < feed.activation)
@@ -160,7 +165,7 @@ def _rank(
     arms: Numbers,
     rng: np.random.Generator,
 ) -> Numbers:
-    """The best of what passed recall, by taste and quality and the strategy's boosts."""
+    """Return the best of what passed recall, by taste and quality and the strategy's boosts."""
     noticed = world.interests.noticed[viewers[:, None], items.topic[recalled]]
     score = 2 * (_TASTE * noticed + items.quality[recalled])
     score += _boost(items, feed, feed.ranking)[recalled]
@@ -195,7 +200,12 @@ def true_utilities(
     found = {}
     for code, value in enumerate(CREATORS[feed.attribute]):
         liked = [
-            float(np.mean(chances(world, items, viewers[:, None], some) * (groups[some] == code)))
+            float(
+                np.mean(
+                    like_probabilities(world, items, viewers[:, None], some)
+                    * (groups[some] == code)
+                )
+            )
             for some in (chosen, probed)
         ]
         found[value] = liked[0] / liked[1]

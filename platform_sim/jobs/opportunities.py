@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from platform_sim.draws.randomness import stream
 from platform_sim.jobs.outcome_model import OutcomeModel, learn
-from platform_sim.jobs.outcomes import Prejudice, expected, realised
+from platform_sim.jobs.outcomes import Prejudice, expected_outcomes, realise_outcomes
 from platform_sim.jobs.pairs import Pairs, job_pairs, list_pairs
 from platform_sim.learned_model.bias import Bias
 from platform_sim.people.demographics import ATTRIBUTES
@@ -94,7 +94,7 @@ class Opportunities:
             yield from taken.combine_chunks().to_batches()
 
     def log(self, name: str) -> Logged:
-        """The log of this name, made when first asked for."""
+        """Return the log of this name, made at its first use."""
         if name not in (*_MAKERS, *_VIEWERS):
             raise ValueError(f"{name!r} is none of {', '.join((*_MAKERS, *_VIEWERS))}")
         if name not in self._made:
@@ -103,7 +103,7 @@ class Opportunities:
         return self._made[name]
 
     def table(self, name: str, attribute: str = "gender") -> pa.Table:
-        """The log as a researcher would hold it, with a column of the people's attribute."""
+        """Return the log as a researcher would hold it, with a column of the people's attribute."""
         made = self.log(name).table
         codes = self.world.demographics.codes(attribute)[made["person"].to_numpy()]
         return made.append_column(attribute, pa.array(ATTRIBUTES[attribute]).take(pa.array(codes)))
@@ -138,7 +138,7 @@ class Opportunities:
         pairs = pairs.take(np.lexsort((pairs.query, pairs.person)))
         score = self._score(self.model(name), pairs)
         chances = self.prejudice.apply(pairs, self.world.demographics)
-        outcome = realised(chances, self.world.seed, name)
+        outcome = realise_outcomes(chances, self.world.seed, name)
         rank = _ranks(pairs.query, score)
         given = score >= THRESHOLD if name == "instajob" else self._scrolled(pairs.query, rank)
         table = pa.table(
@@ -151,7 +151,7 @@ class Opportunities:
                 "rank": rank.astype(np.int32),
             }
         )
-        return Logged(table, expected(chances))
+        return Logged(table, expected_outcomes(chances))
 
     def model(self, name: str) -> OutcomeModel:
         """Return the model that scores the pairs of this log; it learns at the first call."""
@@ -164,7 +164,7 @@ class Opportunities:
         rows = min(_LEARNED_FROM, _LEARNED_FROM_EACH * self.world.people)
         past = _MAKERS[name](self.world, rows, f"{name}/past")
         chances = self.prejudice.apply(past, self.world.demographics)
-        outcomes = realised(chances, self.world.seed, f"{name}/past")
+        outcomes = realise_outcomes(chances, self.world.seed, f"{name}/past")
         number = len(ATTRIBUTES["gender"]) if self.told else 1
         return learn(past.seen, outcomes, self._genders[past.person], number)
 
@@ -182,7 +182,7 @@ class Opportunities:
 
 
 def _of_viewers(log: Logged) -> Logged:
-    """The same rows, as those of the viewers: a list is its viewer's."""
+    """Return the same rows, as those of the viewers: a list is its viewer's."""
     viewer, candidate = log.table["query"].to_numpy(), log.table["person"].to_numpy()
     order = pa.array(np.lexsort((candidate, viewer)))
     table = log.table.set_column(0, "person", log.table["query"])

@@ -36,7 +36,7 @@ class Prejudice:
             raise ValueError(f"{self.attribute} has no value {', '.join(sorted(unknown))}")
 
     def apply(self, pairs: Pairs, who: Demographics) -> tuple[NDArray[np.float64], ...]:
-        """The chances of the first step, and of the second once the first is taken."""
+        """Return the probabilities of the first step, and of the second once the first is taken."""
         codes = who.codes(self.attribute)[pairs.person]
         steps = ((pairs.first, self.first), (pairs.second, self.second))
         return tuple(_chance(odds + self._shifts(by)[codes]) for odds, by in steps)
@@ -45,13 +45,15 @@ class Prejudice:
         return np.array([by.get(value, 0.0) for value in ATTRIBUTES[self.attribute]])
 
 
-def expected(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
     """E[Y], which nobody on the platform knows."""
     first, second = chances
     return np.asarray(first * (CREDIT * (1 - second) + second))
 
 
-def realised(chances: tuple[NDArray[np.float64], ...], seed: int, name: str) -> NDArray[np.float64]:
+def realise_outcomes(
+    chances: tuple[NDArray[np.float64], ...], seed: int, name: str
+) -> NDArray[np.float64]:
     """Y: 0, `CREDIT` or 1."""
     rng = stream(seed, f"{name}/outcomes")
     first, second = (rng.random(len(chance)) < chance for chance in chances)

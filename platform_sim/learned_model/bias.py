@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.people.demographics import ATTRIBUTES, Demographics
 
 
@@ -41,7 +41,9 @@ class Bias:
         who: Demographics,
         seed: int,
     ) -> NDArray[np.float64]:
-        """The scores R of [IKH23] for what the model thinks, T; not yet cut to the range."""
+        """Return the scores R of [IKH23] for what the model thinks, T; not yet clipped to the
+        range.
+        """
         nothing = 1.0 if self.kind == "multiplicative" else 0.0
         by_code = [self.amounts.get(v, nothing) for v in ATTRIBUTES[self.attribute]]
         amounts = np.array(by_code)[who.codes(self.attribute)[persons]]
@@ -54,6 +56,6 @@ class Bias:
                 biased = scores * amounts
             case "random":
                 # R(x) = T(x) + B_a, B_a discrete   [IKH23, Appendix C, before eq. 17]
-                heads = lots(seed, "bias", persons) < 0.5
+                heads = draw_uniform(seed, "bias", persons) < 0.5
                 biased = scores + amounts * heads
         return np.asarray(biased)

@@ -29,7 +29,7 @@ class DigestIndex:
         self._next[order[:-1][~leads[1:]]] = order[1:][~leads[1:]]
 
     def find(self, wanted: pa.Array) -> NDArray[np.int64]:
-        """The place at which each was given, the first one if several, NOWHERE if none."""
+        """Return the place of each one, the first one if several, NOWHERE if none."""
         words = _words(wanted)
         if not len(self._words):
             return np.full(len(words), NOWHERE)

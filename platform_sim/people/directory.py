@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from platform_sim.draws.choices import Codes
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.people import identifiers
 from platform_sim.people.digests import NOWHERE, DigestIndex
 
@@ -30,13 +30,13 @@ class PeopleDirectory:
         self._indexes = dict[str, DigestIndex]()
 
     def holders(self, kind: str) -> NDArray[np.int64]:
-        """The people who have given the platform an identifier of this kind."""
-        silent = lots(self._seed, "silent", self._everybody) < _SILENT
-        given = lots(self._seed, f"given/{kind}", self._everybody) < _GIVEN[kind]
+        """Return the people who have given the platform an identifier of this kind."""
+        silent = draw_uniform(self._seed, "silent", self._everybody) < _SILENT
+        given = draw_uniform(self._seed, f"given/{kind}", self._everybody) < _GIVEN[kind]
         return self._everybody[given & ~silent]
 
     def match(self, kind: str, wanted: pa.Array) -> NDArray[np.int64]:
-        """The person behind each identifier, NOBODY where there is none."""
+        """Return the person behind each identifier, NOBODY where there is none."""
         holders, held = self.held(kind)
         if kind == "username":
             wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))

@@ -66,7 +66,7 @@ def _canonical(name: str) -> str:
 
 
 def canonical_emails(addresses: pa.Array) -> pa.Array:
-    """Stripped, in lower case."""
+    """Return the addresses stripped and in lower case."""
     return pc.utf8_lower(pc.utf8_trim_whitespace(addresses))
 
 

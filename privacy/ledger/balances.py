@@ -12,7 +12,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import MandateBody, MandateChange
-from privacy.ledger.exact_amounts import DAY, amount, instant, units
+from privacy.ledger.exact_amounts import DAY, parse_amount, parse_microseconds, parse_units
 from privacy.tables.price import Currency
 
 
@@ -84,14 +84,14 @@ class MandateBalance:
             kinds=frozenset(body.kinds),
             people=None if body.researcher_ids is None else frozenset(body.researcher_ids),
             currency="epsilon" if body.rho_limit is None else "rho",
-            limit=units(body.rho_limit or body.epsilon_limit or "0"),
-            lifetime=None if body.lifetime_limit is None else units(body.lifetime_limit),
+            limit=parse_units(body.rho_limit or body.epsilon_limit or "0"),
+            lifetime=None if body.lifetime_limit is None else parse_units(body.lifetime_limit),
             renewal=None if body.renewal is None else body.renewal.kind,
             length=0 if body.renewal is None else body.renewal.days * DAY,
-            starts=instant(body.valid_from),
-            ends=instant(body.valid_until),
-            explorable=units(body.exploration_limit),
-            opened=amount(body.opened_share),
+            starts=parse_microseconds(body.valid_from),
+            ends=parse_microseconds(body.valid_until),
+            explorable=parse_units(body.exploration_limit),
+            opened=parse_amount(body.opened_share),
         )
 
     def change(self, to: MandateChange) -> None:
@@ -101,15 +101,15 @@ class MandateBalance:
         if other is not None or (self.lifetime is None and to.lifetime_limit is not None):
             raise EvidenceError("the mandate has no such limit to change", case="no-such-limit")
         if limit is not None:
-            self.limit = units(limit)
+            self.limit = parse_units(limit)
         if to.lifetime_limit is not None:
-            self.lifetime = units(to.lifetime_limit)
+            self.lifetime = parse_units(to.lifetime_limit)
         if to.exploration_limit is not None:
-            self.explorable = units(to.exploration_limit)
+            self.explorable = parse_units(to.exploration_limit)
         if to.kinds is not None:
             self.kinds = frozenset(to.kinds)
         if to.valid_until is not None:
-            self.ends = instant(to.valid_until)
+            self.ends = parse_microseconds(to.valid_until)
 
     def turn(self, state: str) -> None:
         """Suspend, resume or terminate the mandate; a termination is final."""

@@ -52,7 +52,7 @@ class SignedCheckpoint:
         return cls(note, checkpoint, source)
 
 
-class Heads:
+class CheckpointTrust:
     """All heads that are known, in the order in which the tree grows to them."""
 
     def __init__(
@@ -85,8 +85,8 @@ class Heads:
         """Whether one of them is this; each is held against the tree and the keys in its turn."""
         return (size, root) in self._known
 
-    def announce(self, entry: ExportedEntry) -> None:
-        """A new key of the ledger, if that is what the entry is about."""
+    def note_new_key(self, entry: ExportedEntry) -> None:
+        """Take in a new key of the ledger, if the entry is about one."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
             return
@@ -96,7 +96,7 @@ class Heads:
         name = next(iter(self._trusted)).name
         self._announced.append(VerifierKey.of(name, key))
 
-    def reach(self, size: int, root: bytes) -> None:
+    def check_root(self, size: int, root: bytes) -> None:
         """Check the heads of this size against the tree, and trust what they cover."""
         for head in self._waiting[size]:
             if head.checkpoint.root != root:
@@ -110,7 +110,7 @@ class Heads:
         self._trust(size)
 
     def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
-        """The newest head, of an export that does not show all entries, if it continues all others.
+        """Return the newest checkpoint of a partial export, if it continues all others.
 
         `paths` are the consistency proofs, by the size of the older head.
         """
@@ -119,7 +119,7 @@ class Heads:
             _check_continued(head, newest, paths)
         return newest
 
-    def pass_by(self, size: int) -> None:
+    def trust_up_to(self, size: int) -> None:
         """Trust what the heads of up to this size cover; that they are continued was checked."""
         for passed in sorted(each for each in self._waiting if each <= size):
             self._trust(passed)

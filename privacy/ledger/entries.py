@@ -26,7 +26,7 @@ def encode(
 ) -> bytes:
     entry = {
         "number": number,
-        "at": instant(at),
+        "at": format_instant(at),
         "kind": kind,
         "auditor": auditor,
         "facts": dict(facts),
@@ -36,6 +36,6 @@ def encode(
     return canonical(entry)
 
 
-def instant(moment: datetime) -> str:
-    """A moment in UTC, always as long, so that text sorts by time."""
+def format_instant(moment: datetime) -> str:
+    """Format a moment in UTC with a fixed length, so that text sorts by time."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

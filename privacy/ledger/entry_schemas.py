@@ -20,7 +20,7 @@ _KNOWN_SIZES = frozenset({"confirmed", "sample"})
 
 
 def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
-    """The members as that shape, or what is wrong with them."""
+    """Return the members as that shape, or raise what is wrong with them."""
     try:
         return msgspec.convert(members, shape)
     except msgspec.ValidationError as error:

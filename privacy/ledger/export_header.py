@@ -27,7 +27,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
 
     def paths(self) -> dict[int, list[bytes]]:
         try:
-            return {int(size): decoded(path) for size, path in self.consistency.items()}
+            return {int(size): decode_path(path) for size, path in self.consistency.items()}
         except ValueError as error:
             raise EvidenceError(
                 "a consistency proof is not by the size of a head", case="proof-without-a-head"
@@ -43,8 +43,8 @@ def parse_header(line: bytes) -> Header:
         ) from error
 
 
-def decoded(path: list[str]) -> list[bytes]:
-    """The hashes of a proof."""
+def decode_path(path: list[str]) -> list[bytes]:
+    """Decode the hashes of a proof."""
     try:
         return [b64decode(each, validate=True) for each in path]
     except ValueError as error:

@@ -14,7 +14,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger import statements
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.receipts import canonical
 
 MOST_NESTED = 8
@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def parse(line: bytes) -> ExportedEntry:
-    """The entry of a line without its end, if the line is the one way to write it."""
+    """Parse the entry of a line without its end, if the line is its only canonical form."""
     try:
         entry = _entry.decode(line)
     except ValueError as error:
@@ -104,10 +104,10 @@ def _canonical(line: bytes, entry: ExportedEntry) -> bytes:
     if entry.at.tzinfo is None:
         raise EvidenceError("its time has no time zone", case="entry-without-time-zone")
     members: dict[str, Any] = msgspec.json.decode(line)
-    return canonical(members | {"at": instant(entry.at)})
+    return canonical(members | {"at": format_instant(entry.at)})
 
 
-def stated(platform: str, kind: str, statement: ExportedStatement) -> bytes:
+def signed_payload(platform: str, kind: str, statement: ExportedStatement) -> bytes:
     """Return the bytes that the maker of the statement signed: `statements.payload`, faster."""
     whole = Signed(kind, statement.body, statement.by, statement.key, platform)
     written = _encoder.encode(whole)

@@ -24,7 +24,7 @@ from privacy.ledger.entry_schemas import (
 )
 from privacy.ledger.export_lines import ExportedEntry, ExportedStatement
 from privacy.ledger.signatures import Signer
-from privacy.ledger.statements import head_of
+from privacy.ledger.statements import parse_header
 from privacy.ledger.trust import Trust
 from privacy.receipts import canonical, digest
 
@@ -72,7 +72,7 @@ class KeyHolders:
         self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
     def signer(self, kind: str, statement: ExportedStatement) -> Signer | None:
-        """The key that the statement must be signed with; None if that cannot be seen."""
+        """Return the key that must have signed the statement; None if that cannot be seen."""
         roles = SIGNED.get(kind, ANYBODY)
         person = self._people.get(statement.by)
         if person is None:
@@ -95,7 +95,7 @@ class KeyHolders:
         return self._people[researcher_id].auditor
 
     def register(self, entry: ExportedEntry) -> None:
-        """A researcher: at a regulator's word, or at set-up at the platform's."""
+        """Register a researcher: on a regulator's statement, or at set-up on the platform's."""
         facts = read(entry.facts, ResearcherFacts)
         if entry.statement is None:
             body = ResearcherBody(facts.role, entry.auditor, facts.jwk)
@@ -133,7 +133,7 @@ class KeyHolders:
                 "the researcher or the key is not the one of the statement",
                 case="another-researcher-or-key-than-stated",
             )
-        proved = key_possession.of_key_change(self._origin, statement.by, body.jwk)
+        proved = key_possession.key_change_bytes(self._origin, statement.by, body.jwk)
         key_possession.check(body.proof, proved, body.jwk)
         if statement.by in self._people:
             self._people[statement.by] = replace(self._people[statement.by], signer=signer)
@@ -172,7 +172,7 @@ class KeyHolders:
         """Raise unless every individual but the one who signs proves to hold their key."""
         for individual in individuals:
             if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
-                proved = key_possession.of_application(
+                proved = key_possession.application_bytes(
                     self._origin, application.body, individual.jwk
                 )
                 key_possession.check(individual.proof, proved, individual.jwk)
@@ -201,7 +201,7 @@ class KeyHolders:
         if kind == "application" and statement.by.startswith(APPLICANT):
             return _applicant(statement)
         if self._partial and "regulator" in roles:
-            signer = self._regulators.get(head_of(statement.signature).kid)
+            signer = self._regulators.get(parse_header(statement.signature).kid)
             if signer is not None:
                 return signer
         if self._partial and "operator" in roles:
@@ -221,7 +221,7 @@ def _stated(entry: ExportedEntry) -> ExportedStatement:
 
 
 def _applicant(statement: ExportedStatement) -> Signer:
-    """The key of the applicant, which the application holds."""
+    """Return the key of the applicant, which the application holds."""
     individuals = read(statement.body, ApplicationBody).individuals
     signers = [Signer.of(individual.jwk) for individual in individuals]
     for signer in signers:

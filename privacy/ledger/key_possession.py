@@ -17,13 +17,13 @@ KEY_CHANGE = "researcher-key-proof"
 APPLICATION = "application-proof"
 
 
-def of_key_change(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
+def key_change_bytes(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
     """Return the bytes that the new key of a researcher signs."""
     key = Signer.of(jwk).thumbprint
     return statements.payload(origin, KEY_CHANGE, researcher_id, key, {"jwk": dict(jwk)})
 
 
-def of_application(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
+def application_bytes(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
     """Return the bytes that an individual's key signs: the application with all proofs null."""
     key = Signer.of(jwk).thumbprint
     bare = [{**individual, "proof": None} for individual in stated["individuals"]]

@@ -36,7 +36,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(hashes: Sequence[bytes]) -> bytes:
-    """The Merkle Tree Hash over leaf hashes, or over the hashes of subtrees of one size.
+    """Return the Merkle Tree Hash over leaf hashes, or over the hashes of subtrees of one size.
 
     Only the last subtree may be smaller. Neighbours are joined level by level, and an odd last
     one moves up as it is: the same tree as splitting at the largest power of two.
@@ -180,7 +180,7 @@ def verify_consistency(
 
 
 def _split(size: int) -> int:
-    """The largest power of two smaller than the size."""
+    """Return the largest power of two smaller than the size."""
     return 1 << ((size - 1).bit_length() - 1)
 
 

@@ -180,7 +180,7 @@ class Note:
         return f"{self.text}\n{''.join(lines)}"
 
     def adding(self, key: VerifierKey, signature: bytes) -> Self:
-        """The note with one more signature, or a newer one of the same key."""
+        """Return the note with one more signature, or a newer one of the same key."""
         return replace(self, signatures={**self.signatures, (key.name, key.key_id): signature})
 
     def verify(self, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int | None]:
@@ -199,7 +199,7 @@ class Opened:
 
 
 def sign_checkpoint(checkpoint: Checkpoint, keys: Iterable[tuple[str, OKPKey]]) -> str:
-    """The signed note; by two keys where one hands over to the next."""
+    """Sign a checkpoint; with two keys if one hands over to the next."""
     text = checkpoint.text()
     signatures = {
         (name, VerifierKey.of(name, key).key_id): _sign(key, _utf8(text)) for name, key in keys
@@ -222,7 +222,7 @@ def open_checkpoint(note_text: str, keys: Collection[VerifierKey]) -> Opened:
 
 
 def cosign(note_text: str, name: str, key: OKPKey, timestamp: int) -> str:
-    """The note with a witness's line. Open it and check that it is consistent first."""
+    """Add a witness's line to the note. Open it and check that it is consistent first."""
     note = Note.parse(note_text)
     signature = _sign(key, _witnessed(Checkpoint.parse(note.text).text(), timestamp))
     witness = VerifierKey.of(name, key, SignatureType.COSIGNATURE_V1)
@@ -230,7 +230,7 @@ def cosign(note_text: str, name: str, key: OKPKey, timestamp: int) -> str:
 
 
 def merge(note_text: str, cosigned: str, keys: Iterable[VerifierKey]) -> str:
-    """The note with what the given keys signed on another copy of it; raises if none did."""
+    """Return the note with what the given keys signed on another copy of it; raise if none did."""
     note, other = Note.parse(note_text), Note.parse(cosigned)
     if note.text != other.text:
         raise NoteError("these are signatures of another text", case="another-text")

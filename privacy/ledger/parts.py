@@ -19,7 +19,7 @@ from typing import Any, Literal
 import msgspec
 
 from privacy.errors import BoundsError, EvidenceError
-from privacy.ledger.exact_amounts import amount
+from privacy.ledger.exact_amounts import parse_amount
 from privacy.plans import KindPlan, PlannedTable, PublicAudience
 from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
@@ -165,7 +165,7 @@ def _planned(
 
 def _check(part: StatedPart) -> tuple[ExactPrice, list[Notice]]:
     """Sensitivity by the rule, scale and price by the mechanism."""
-    bounds, parameter = part.bounds, amount(part.parameter.amount)
+    bounds, parameter = part.bounds, parse_amount(part.parameter.amount)
     if min(bounds.shape, default=0) < 1:
         raise EvidenceError(f"the part {part.name!r} has no cells", case="no-cells")
     stated, notices = _sensitivity(part.sensitivity), list[Notice]()
@@ -211,7 +211,7 @@ def _check_planned(
                 f"the mechanism of {part.name!r} is not the one asked for",
                 case="mechanism-of-a-part",
             )
-        if amount(part.parameter.amount) != plan.parameter:
+        if parse_amount(part.parameter.amount) != plan.parameter:
             raise EvidenceError(
                 f"the parameter of {part.name!r} is not the one asked for",
                 case="parameter-of-a-part",
@@ -245,7 +245,7 @@ def _check_displacing(part: StatedPart, plan: PlannedTable) -> None:
 
 
 def _answers(declared: Mapping[str, str | bool]) -> dict[str, bool]:
-    """The declared members that are yes or no, as `fixed_slots` is."""
+    """Return the declared members that are yes or no, as `fixed_slots` is."""
     return {name: value for name, value in declared.items() if isinstance(value, bool)}
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
-from privacy.ledger.exact_amounts import amount, units
+from privacy.ledger.exact_amounts import parse_amount, parse_units
 from privacy.ledger.parts import Notice, StatedCharge, check_parts
 from privacy.plans import PLANS
 from privacy.tables.price import (
@@ -66,7 +66,7 @@ def _debited_parts(
     _check_consistent(paid)
     _check_worth(paid, found.price)
     _check_debit(paid, currency, debit)
-    return (units(debit), units(rho.change_one)), found.notices
+    return (parse_units(debit), parse_units(rho.change_one)), found.notices
 
 
 def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
@@ -89,16 +89,16 @@ def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
     """Return what a charge debits from the mandate's exploration limit, in units."""
     plan = PLANS.get(body.kind)
     explores = plan is not None and plan.explores
-    if not explores and not units(facts.exploration_loss):
+    if not explores and not parse_units(facts.exploration_loss):
         return 0
     # α·T for each target
-    worst = amount(body.alpha or "0") * body.steps * body.targets
-    if not explores or amount(facts.exploration_loss) != worst:
+    worst = parse_amount(body.alpha or "0") * body.steps * body.targets
+    if not explores or parse_amount(facts.exploration_loss) != worst:
         raise EvidenceError(
             f"people may lose {facts.exploration_loss} by it, which is not what was asked for",
             case="another-loss-than-asked",
         )
-    return units(facts.exploration_loss)
+    return parse_units(facts.exploration_loss)
 
 
 @lru_cache(maxsize=65_536)
@@ -109,11 +109,11 @@ def _debited(
     _check_consistent(paid)
     _check_asked(asked, paid)
     _check_debit(paid, currency, debit)
-    return units(debit), units(rho.change_one)
+    return parse_units(debit), parse_units(rho.change_one)
 
 
 def _check_debit(paid: ExactPrice, currency: Currency, debit: str) -> None:
-    if amount(debit) != paid.debit(currency):
+    if parse_amount(debit) != paid.debit(currency):
         raise EvidenceError(
             f"it debits {debit}, which is not the change-one price in {currency}",
             case="not-the-change-one-price",
@@ -135,7 +135,7 @@ def _paid(epsilon: Both | None, rho: Both) -> ExactPrice:
 def _both(price: Both | None) -> tuple[Amount, Amount]:
     if price is None:
         return INFINITE, INFINITE
-    return amount(price.add_remove), amount(price.change_one)
+    return parse_amount(price.add_remove), parse_amount(price.change_one)
 
 
 def _check_consistent(paid: ExactPrice) -> None:
@@ -183,14 +183,14 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
     plan = PLANS.get(asked.kind)
     if plan and plan.explores:
         shares = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
+        return [parse_amount(main), *(_sizes(parse_amount(main), share, 4) for share in shares)]
     if plan is None or not plan.buys_sizes or asked.sizes == "known":
-        return [amount(main)]
-    return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
+        return [parse_amount(main)]
+    return [parse_amount(main), _sizes(parse_amount(main), sizes, 4 if asked.rho is None else 16)]
 
 
 def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
     """Return the given value (default: a quarter of epsilon, or a sixteenth of rho)."""
     if told is not None:
-        return amount(told)
+        return parse_amount(told)
     return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

@@ -37,14 +37,14 @@ from privacy.ledger.entry_schemas import (
     SettingsFacts,
     read,
 )
-from privacy.ledger.exact_amounts import DAY, microseconds, units
-from privacy.ledger.export_lines import ExportedEntry, ExportedStatement, stated
+from privacy.ledger.exact_amounts import DAY, microseconds, parse_units
+from privacy.ledger.export_lines import ExportedEntry, ExportedStatement, signed_payload
 from privacy.ledger.key_holders import SIGNED, KeyHolders
 from privacy.ledger.parts import Notice, StatedCharge
 from privacy.ledger.price_check import check_debit, check_exploration, check_older_debit
-from privacy.ledger.requests import request_of
+from privacy.ledger.requests import read_charged_request
 from privacy.ledger.signatures import SignatureClaim, Signatures
-from privacy.ledger.statements import check_fresh, head_of
+from privacy.ledger.statements import check_fresh, parse_header
 from privacy.ledger.trust import Trust
 from privacy.ledger.two_party_runs import ChargedRuns, IsSigned
 from privacy.plans import PLANS, KindPlan, assumptions, assumptions_before, has_fixed_slots
@@ -96,7 +96,7 @@ class Replay:
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def play(self, entry: ExportedEntry, number: int) -> None:
-        """The next entry, which has this number."""
+        """Play the next entry, which has this number."""
         if entry.number != number:
             raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
         if entry.at < self._latest:
@@ -125,10 +125,10 @@ class Replay:
             )
         used.add(statement.key)
         signer = self._people.signer(entry.kind, statement)
-        made = head_of(statement.signature)
+        made = parse_header(statement.signature)
         check_fresh(made, entry.at.timestamp())
         if signer is not None:
-            words = stated(self._origin, entry.kind, statement)
+            words = signed_payload(self._origin, entry.kind, statement)
             claimed = SignatureClaim(entry.number, statement.by, signer, statement.signature, words)
             self._signatures.add(claimed, made.after)
 
@@ -139,7 +139,7 @@ class Replay:
             return
         if not isinstance(days, int) or days < 1:
             raise EvidenceError("platform_window_days is not a number of days", case="window-days")
-        self._account.limit, self._account.length = units(str(limit)), days * DAY
+        self._account.limit, self._account.length = parse_units(str(limit)), days * DAY
 
     def _decision(self, entry: ExportedEntry) -> None:
         body = read(_body(entry), DecisionBody)
@@ -210,7 +210,9 @@ class Replay:
             )
 
     def _forget(self, entry: ExportedEntry) -> None:
-        """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
+        """Forget an audience that is erased before it is sealed; nothing is charged on it
+        afterwards.
+        """
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
     def _charged_on(
@@ -260,7 +262,7 @@ class Replay:
         self._check_format(facts.format, entry.at)
         request = stated_body = _body(entry)
         if facts.format != OLDER:
-            request = request_of(stated_body, facts.request)
+            request = read_charged_request(stated_body, facts.request)
         body = read(request, ChargeBody)
         if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
             raise EvidenceError(f"{facts.audit_id} was charged before", case="charged-before")
@@ -340,13 +342,15 @@ class Replay:
         facts = read(entry.facts, RefundFacts)
         charge = self._charged(facts.audit_id, entry)
         mandate = self._mandates[charge.mandate_id]
-        if charge.state == "released" or charge.refunded:
+        # A charge is given back only while nothing was read on it.
+        if charge.state != "charged":
             raise EvidenceError(
                 f"{facts.audit_id} was {charge.state} before it was refunded",
                 case=f"{charge.state}-before",
             )
+        self._runs.refuse_answered(facts.audit_id)
         stated = (charge.charge_id, mandate.currency, charge.debit, charge.exploration)
-        given = (units(facts.debit), units(facts.exploration_loss))
+        given = (parse_units(facts.debit), parse_units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:
             raise EvidenceError(
                 "the refund is not of what was charged", case="another-refund-than-charged"

@@ -13,7 +13,7 @@ import msgspec
 from privacy.errors import EvidenceError
 
 
-def request_of(body: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+def read_charged_request(body: Mapping[str, Any], text: str | None) -> dict[str, Any]:
     """Return the request that a charge carries, if it is the one that was signed."""
     if text is None:
         raise EvidenceError("it does not carry the request", case="no-request")

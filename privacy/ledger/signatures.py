@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, InvalidLedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import head_of, link, signing_input
+from privacy.ledger.statements import digest_statement, parse_header, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -51,7 +51,7 @@ class Signer:
 
     @classmethod
     def of(cls, jwk: Mapping[str, Any]) -> Self:
-        """The key of a JWK, as its numbers are and not as they are spelt."""
+        """Return the key of a JWK, as its numbers are and not as they are spelt."""
         if PRIVATE_MEMBERS & jwk.keys():
             raise EvidenceError(
                 "a key has private members: make a new one, and show its public", case="private-key"
@@ -107,7 +107,7 @@ class Signatures:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
         chain.claimed.append(claimed)
-        chain.link = link(claimed.signature, claimed.stated)
+        chain.link = digest_statement(claimed.signature, claimed.stated)
         self._waiting += 1
         if self._waiting >= AT_A_TIME:
             self.settle()
@@ -132,7 +132,7 @@ class Signatures:
 
 
 def _wrong(chains: list[list[SignatureClaim]]) -> list[SignatureClaim]:
-    """The first wrong one of every chain whose end is not signed."""
+    """Return the first wrong signature of every chain whose end is not signed."""
     broken = (chain for chain in chains if not _is_signed(chain[-1]))
     return [next(each for each in chain if not _is_signed(each)) for chain in broken]
 
@@ -150,7 +150,7 @@ def _is_signed(claimed: SignatureClaim) -> bool:
 
 def _is_signed_plainly(claimed: SignatureClaim) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = head_of(claimed.signature), claimed.signer.ed25519
+    head, public = parse_header(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:
@@ -162,7 +162,7 @@ def _is_signed_plainly(claimed: SignatureClaim) -> bool:
 
 
 def _imported(jwk: Mapping[str, Any]) -> Key:
-    """The same key, imported from its numbers: one key has one thumbprint."""
+    """Return the same key, imported from its numbers: one key has one thumbprint."""
     kind = jwk["kty"]
     if (kind, jwk.get("crv")) not in ALGORITHMS:
         raise ValueError(kind)

@@ -45,7 +45,7 @@ class Statement:
 
 
 def payload(platform: str, action: str, by: str, key: str, body: Mapping[str, Any]) -> bytes:
-    """The bytes that are signed: for one platform, one purpose, once."""
+    """Return the bytes that are signed: for one platform, one purpose, once."""
     return canonical(
         {"platform": platform, "action": action, "by": by, "key": key, "body": dict(body)}
     )
@@ -59,7 +59,7 @@ def sign(
     at: float | None = None,
     after: str | None = None,
 ) -> str:
-    """A detached signature of a payload, made now, or at these seconds since 1970.
+    """Make a detached signature of a payload, now, or at these seconds since 1970.
 
     The time is signed too: what was refused or never sent cannot be enacted long after. `after` is
     the `link` of what the maker signed just before, which this signature thereby covers as well.
@@ -94,8 +94,8 @@ class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-def head_of(signature: str) -> StatementHeader:
-    """The header of `header..signature`."""
+def parse_header(signature: str) -> StatementHeader:
+    """Parse the header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
         raise StatementError(
@@ -117,8 +117,8 @@ def signing_input(signature: str, stated: bytes) -> bytes:
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
-def link(signature: str, stated: bytes) -> str:
-    """The digest of a statement with its header: the next one by its maker may name it.
+def digest_statement(signature: str, stated: bytes) -> str:
+    """Return the digest of a statement with its header: its maker's next statement may name it.
 
     Of the very bytes that were stated: base64url of them would say the same, more slowly.
     """
@@ -136,7 +136,7 @@ def check_fresh(head: StatementHeader, at: float, fresh: int = FRESH) -> None:
 
 
 def commit(text: str, salt: bytes) -> str:
-    """The commitment to a personal text: it binds, and without the salt it tells nothing."""
+    """Commit to a personal text: without the salt the commitment reveals nothing."""
     if len(salt) < SALT_BYTES:
         raise StatementError(f"a salt has at least {SALT_BYTES} bytes", case="short-salt")
     lengths = len(salt).to_bytes(8, "big")
@@ -144,12 +144,12 @@ def commit(text: str, salt: bytes) -> str:
 
 
 def state_request(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A request as it is stated: with commitments in place of personal text."""
+    """Return a request as it is stated: with commitments in place of personal text."""
     return {name: _stated(value) for name, value in body.items()}
 
 
 def personal_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
-    """Commitment, salt and text of every personal text in a request."""
+    """Yield commitment, salt and text of every personal text in a request."""
     for value in body.values():
         yield from _personal(value)
 

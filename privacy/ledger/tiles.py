@@ -28,7 +28,7 @@ class Tree:
         return self.subtree(0, size) if size else EMPTY_ROOT
 
     def subtree(self, start: int, end: int) -> bytes:
-        """The Merkle Tree Hash of leaves [start, end), for the ranges that proofs ask for.
+        """Return the Merkle Tree Hash of leaves [start, end), for the ranges that proofs ask for.
 
         Their start is a multiple of a power of two that is no smaller than they are. Level by
         level, what fills no tile at the right edge becomes one hash, the last of the level above.

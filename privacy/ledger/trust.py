@@ -55,7 +55,7 @@ class Trust:
 
     @classmethod
     def parse(cls, text: str | bytes) -> Self:
-        """The keys of a file; unknown members and private keys are refused."""
+        """Parse the keys of a file; refuse unknown members and private keys."""
         try:
             file = msgspec.json.decode(text, type=_File)
         except (ValueError, RecursionError) as error:
@@ -75,7 +75,7 @@ class Trust:
         )
 
     def __str__(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         members = {
             "format": FORMAT,
             "origin": self.origin,

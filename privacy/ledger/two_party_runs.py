@@ -28,7 +28,7 @@ _DRAW = b"platform-auditor/two-party/v1/draw"
 IsSigned = Callable[[int, bytes], bool]
 
 
-def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
+def is_run_opened(share: Fraction, root: bytes, audit_id: str) -> bool:
     """Whether the run of this audit is opened, by the root of the head that decides."""
     number = int.from_bytes(sha256(_DRAW + root + audit_id.encode()).digest(), "big")
     return number < share * 2**256
@@ -53,19 +53,23 @@ class ChargedRuns:
         self._accused: set[str] = set()
 
     def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
-        """A run was charged: an audit of a kind that hides its weights."""
+        """Note the charge of a run: an audit of a kind that hides its weights."""
         self._charged[facts.audit_id] = mandate
 
     def answer(self, facts: AnswerFacts, number: int) -> None:
-        """A run was answered, by the entry of this number: once for each charge."""
+        """Note the answer of a run, by the entry of this number: once for each charge."""
         if facts.audit_id not in self._charged:
             raise EvidenceError(
                 f"{facts.audit_id} is no two-party audit that was charged",
                 case="no-two-party-charge",
             )
-        if facts.audit_id in self._answers:
-            raise EvidenceError(f"{facts.audit_id} was answered before", case="answered-before")
+        self.refuse_answered(facts.audit_id)
         self._answers[facts.audit_id] = RunAnswer(number, facts.transcript)
+
+    def refuse_answered(self, audit_id: str) -> None:
+        """Raise if a run of this audit was answered: people were read for it."""
+        if audit_id in self._answers:
+            raise EvidenceError(f"{audit_id} was answered before", case="answered-before")
 
     def open(self, body: OpeningBody) -> None:
         answer = self._answers.get(body.audit_id)
@@ -92,14 +96,14 @@ class ChargedRuns:
             )
         opened = mandate.opened == 1
         if 0 < mandate.opened < 1:
-            opened = drawn(mandate.opened, self._root(facts, answer), facts.audit_id)
+            opened = is_run_opened(mandate.opened, self._root(facts, answer), facts.audit_id)
         if opened and facts.audit_id not in self._honest:
             raise EvidenceError(
                 f"{facts.audit_id} was delivered, and not opened before", case="not-opened"
             )
 
     def _root(self, facts: ReleaseFacts, answer: RunAnswer) -> bytes:
-        """The root that draws, if it is that of the head that ends with the answer."""
+        """Return the root that draws, if it is that of the checkpoint that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:
             raise EvidenceError(

@@ -14,8 +14,8 @@ from itertools import islice
 
 from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import export_lines
-from privacy.ledger.checkpoints import Heads
-from privacy.ledger.export_header import FORMAT, Header, decoded, parse_header
+from privacy.ledger.checkpoints import CheckpointTrust
+from privacy.ledger.export_header import FORMAT, Header, decode_path, parse_header
 from privacy.ledger.export_lines import ExportedEntry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
@@ -61,12 +61,14 @@ def verify(
     `plans` are those of the kinds of audit whose parts it computes from the request.
     """
     about = _header(header, trust)
-    heads = Heads(trust, about.checkpoints, seen, witnessed)
+    heads = CheckpointTrust(trust, about.checkpoints, seen, witnessed)
     with ThreadPoolExecutor() as pool, _uncollected():
         signatures = Signatures(pool)
         check = _verify_all if about.auditor is None else _verify_some
-        books = Replay(trust, signatures, heads.has, partial=about.auditor is not None, plans=plans)
-        counts = check(about, entries, books, heads, signatures)
+        replay = Replay(
+            trust, signatures, heads.has, partial=about.auditor is not None, plans=plans
+        )
+        counts = check(about, entries, replay, heads, signatures)
     newest = heads.newest
     return Verified(
         newest.checkpoint.size,
@@ -75,7 +77,7 @@ def verify(
         newest.checkpoint,
         newest.note,
         about.auditor,
-        books.notices,
+        replay.notices,
     )
 
 
@@ -110,19 +112,23 @@ def _header(line: bytes, trust: Trust) -> Header:
 
 
 def _verify_all(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header,
+    entries: Iterable[bytes],
+    replay: Replay,
+    heads: CheckpointTrust,
+    signatures: Signatures,
 ) -> Counter[str]:
-    """All entries: their numbers, times, statements and books, and the tree over them."""
+    """All entries: their numbers, times, statements and replay, and the tree over them."""
     counts, tree = Counter[str](), Frontier()
     if 0 in heads.sizes:
-        heads.reach(0, tree.root())
+        heads.check_root(0, tree.root())
     for batch in _batches(entries, heads.sizes):
         number = tree.size
         try:
             for entry in export_lines.parse_all(batch):
-                books.play(entry, number)
+                replay.play(entry, number)
                 if entry.kind == "signing-key":
-                    heads.announce(entry)
+                    heads.note_new_key(entry)
                 counts[entry.kind] += 1
                 number += 1
         except EvidenceError as error:
@@ -130,7 +136,7 @@ def _verify_all(
         tree.extend(batch)
         if tree.size in heads.sizes:
             signatures.settle()
-            heads.reach(tree.size, tree.root())
+            heads.check_root(tree.size, tree.root())
     signatures.settle()
     heads.finish(tree.size)
     if header.size != tree.size:
@@ -152,7 +158,11 @@ def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[
 
 
 def _verify_some(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header,
+    entries: Iterable[bytes],
+    replay: Replay,
+    heads: CheckpointTrust,
+    signatures: Signatures,
 ) -> Counter[str]:
     """Verify an auditor's own entries: each with its proof, and the balances of those seen.
 
@@ -173,21 +183,21 @@ def _verify_some(
             entry = export_lines.parse(proven.entry.encode())
             number = entry.number
             _check_shown(entry, proven, header, newest, before)
-            books.play(entry, number)
+            replay.play(entry, number)
             if entry.kind == "signing-key":
-                heads.pass_by(number)
-                heads.announce(entry)
+                heads.trust_up_to(number)
+                heads.note_new_key(entry)
         except EvidenceError as error:
             raise _first(signatures, number, error) from error
         before = number
         counts[entry.kind] += 1
     signatures.settle()
-    heads.pass_by(newest.size)
+    heads.trust_up_to(newest.size)
     return counts
 
 
-def _continued(header: Header, heads: Heads) -> Checkpoint:
-    """The newest head, if the export proves that it continues all others."""
+def _continued(header: Header, heads: CheckpointTrust) -> Checkpoint:
+    """Return the newest checkpoint, if the export proves that it continues all others."""
     try:
         paths = header.paths()
     except EvidenceError as error:
@@ -204,11 +214,11 @@ def _check_shown(
     if entry.auditor not in (header.auditor, None):
         raise EvidenceError("it is of another auditor", case="entry-of-another-auditor")
     leaf = leaf_hash(proven.entry.encode())
-    verify_inclusion(leaf, entry.number, head.size, decoded(proven.path), head.root)
+    verify_inclusion(leaf, entry.number, head.size, decode_path(proven.path), head.root)
 
 
 def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> InvalidLedgerError:
-    """The error with its number, unless the signature of an earlier entry is wrong."""
+    """Return the error with its number, unless the signature of an earlier entry is wrong."""
     if isinstance(error, InvalidLedgerError):
         return error
     signatures.settle()

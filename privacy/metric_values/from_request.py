@@ -14,10 +14,12 @@ from privacy.metric_values.scores import Kernels, ScoreBins
 OfLists = Ndcg | RankGaps | Kernels
 Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
+# The metric that reads scores and no log.
+HISTOGRAM = "score-histogram"
 
 
-def metric_of(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+def make_metric(asked: Asked) -> Metric:
+    """Return the metric of this name with these numbers; raise `BoundsError` if it cannot exist."""
     return _MAKERS[asked["name"]](asked)
 
 
@@ -47,7 +49,7 @@ def _ndcg(asked: Asked) -> Ndcg:
     return Ndcg(Caps(asked["per_viewer"], asked["per_candidate"], asked["length"]))
 
 
-def _lot(asked: Asked) -> RankGaps:
+def _rank_gaps(asked: Asked) -> RankGaps:
     return RankGaps(
         asked["ranks"],
         asked["side"],
@@ -57,17 +59,17 @@ def _lot(asked: Asked) -> RankGaps:
     )
 
 
-def _pot(asked: Asked) -> Kernels:
+def _kernels(asked: Asked) -> Kernels:
     points, caps = tuple(asked["points"]), Caps(asked["per_viewer"], asked["per_candidate"])
     return Kernels(points, asked["bandwidth"], **asked["outcome_range"], caps=caps)
 
 
 _MAKERS: dict[str, Callable[[Asked], Metric]] = {
-    "score-histogram": _histogram,
+    HISTOGRAM: _histogram,
     "false-positives": _false_positives,
     "outcomes": _outcomes,
     "auc": _auc,
     "ndcg": _ndcg,
-    "lot": _lot,
-    "pot": _pot,
+    "lot": _rank_gaps,
+    "pot": _kernels,
 }

@@ -69,20 +69,20 @@ def cap_lists(
     """Cap both roles. `number` is a stable one of each list; `candidates` has a row per list."""
     if candidates.ndim != 2 or candidates.shape[1] > caps.length:
         raise BoundsError(f"lists have at most {caps.length} places", case="places")
-    order, kept = mixed(number, seed), np.arange(len(number))
+    order, kept = mix_bits(number, seed), np.arange(len(number))
     if caps.viewer is not None:
-        kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))
+        kept = np.flatnonzero(select_first(viewer, order, caps.viewer) & (viewer != NOBODY))
     if caps.candidate is None:
         return Capped(kept, candidates[kept])
-    places = _once(candidates[kept])
+    places = _drop_repeats(candidates[kept])
     rows, columns = np.nonzero(places != NOBODY)
-    chosen = first(places[rows, columns], order[kept][rows], caps.candidate)
+    chosen = select_first(places[rows, columns], order[kept][rows], caps.candidate)
     blank = np.full_like(places, NOBODY)
     blank[rows[chosen], columns[chosen]] = places[rows[chosen], columns[chosen]]
     return Capped(kept, blank)
 
 
-def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
+def select_first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
     """Select the first `most` entries of each owner, in the given order."""
     sequence = np.lexsort((order, owner))
     sorted_owner = owner[sequence]
@@ -94,8 +94,8 @@ def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
     return found
 
 
-def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
+def mix_bits(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
+    """Map 64-bit numbers one to one to numbers that look random: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         z = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -103,7 +103,7 @@ def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def _once(candidates: Numbers) -> Numbers:
+def _drop_repeats(candidates: Numbers) -> Numbers:
     """Somebody who appears twice in a list counts at the higher place only."""
     found = candidates.copy()
     for column in range(1, found.shape[1]):

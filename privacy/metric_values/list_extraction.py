@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.metric_values.list_caps import NOBODY, Caps, Mask, Numbers, cap_lists, first, mixed
+from privacy.metric_values.list_caps import (
+    NOBODY,
+    Caps,
+    Mask,
+    Numbers,
+    cap_lists,
+    mix_bits,
+    select_first,
+)
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +61,7 @@ class ListRows:
         whose = nobody if viewer is None else _among(persons, viewer)
         who = items if candidate is None else _among(persons, candidate)
         who = np.where(np.isfinite(numbers).all(axis=1), who, NOBODY)
-        number = mixed(query, 0).view(np.int64) + (0 if viewer is None else viewer)
+        number = mix_bits(query, 0).view(np.int64) + (0 if viewer is None else viewer)
         found = cls(number, whose, place, who, numbers)
         return found if viewer is None else found.take(whose != NOBODY)
 
@@ -69,7 +77,7 @@ class ListRows:
     @property
     def alone(self) -> "ListRows":
         """Every place as a list of its own."""
-        number = mixed(self.number + self.place, 1).view(np.int64)
+        number = mix_bits(self.number + self.place, 1).view(np.int64)
         return replace(self, number=number, place=np.zeros_like(self.place))
 
 
@@ -87,10 +95,10 @@ class Lists:
 
 
 def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
-    """The lists of these rows, as far as the caps allow."""
+    """Return the lists of these rows, as far as the caps allow."""
     rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
     if caps.viewer is None and caps.candidate is not None:
-        mine = first(rows.candidate, mixed(rows.number, seed), caps.candidate)
+        mine = select_first(rows.candidate, mix_bits(rows.number, seed), caps.candidate)
         return _listed(rows.take(mine & (rows.candidate != NOBODY)), caps.length)
     found = _listed(rows, caps.length)
     kept = cap_lists(found.number, found.viewer, found.candidates, caps, seed)
@@ -114,7 +122,7 @@ def _listed(rows: ListRows, length: int) -> Lists:
 
 
 def _among(persons: Numbers, some: Numbers) -> Numbers:
-    """The place of each among these people."""
+    """Return the place of each among these people."""
     if not len(persons):
         return np.full(len(some), NOBODY)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

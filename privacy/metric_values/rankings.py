@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
-from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mixed
+from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mix_bits
 from privacy.metric_values.list_extraction import Floats, ListRows, extract_lists
 from privacy.tables.fixed_point import to_fixed_point
 
@@ -54,19 +54,19 @@ class Ndcg:
         return self.caps.viewer or 0
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose number is the relevance."""
+        """Return a row for each person, from rows whose number is the relevance."""
         lists = extract_lists(places, self.caps, seed)
         return sum_by_person(
             self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people
         )
 
     def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
-        """A row per list, from relevance in the order shown and who is in which place."""
+        """Return a row per list, from relevance in the order shown and who is in which place."""
         gains = np.where(candidates == NOBODY, 0.0, gain(relevance))
         ideal = ideal_gain(gains, candidates != NOBODY)
         counts = ideal > 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            ndcg = np.where(counts, discounted(gains) / ideal, 0.0)
+            ndcg = np.where(counts, discount(gains) / ideal, 0.0)
         one = np.where(counts, self.scale, 0)
         return np.column_stack([one, np.minimum(to_fixed_point(ndcg, self.scale), one)])
 
@@ -87,7 +87,7 @@ class AdjacentRanks:
     normalised: bool = False
 
     def rows(self, relevance: Floats, candidates: Numbers) -> MemberRows:
-        """A row for each two neighbours in a list, both of whom are there."""
+        """Return a row for each two neighbours in a list, both of whom are there."""
         if relevance.shape != candidates.shape or relevance.shape[1] > self.ranks:
             raise BoundsError(
                 f"lists need a candidate for each relevance, at most {self.ranks}",
@@ -158,7 +158,7 @@ class RankGaps:
         return 2 * self.candidate - 1 + (self.viewer or 1) - 1
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose number is the relevance."""
+        """Return a row for each person, from rows whose number is the relevance."""
         at = places.place - self.drawn(places.number, seed)
         lists = extract_lists(replace(places, place=at), self.caps, seed)
         rank = self.drawn(lists.number, seed)
@@ -166,11 +166,11 @@ class RankGaps:
         return sum_by_person(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
-        """The rank, from 0, of the pair of each list."""
-        return (mixed(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
+        """Return the rank, from 0, of the pair of each list."""
+        return (mix_bits(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
-        """A row per pair, for the person on the side; nothing where a place is blank."""
+        """Return a row per pair, for the person on the side; nothing where a place is blank."""
         worth = np.clip(np.nan_to_num(relevance, nan=self.low), self.low, self.high)
         gap = to_fixed_point((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
         there = (candidates != NOBODY).all(axis=1)
@@ -186,13 +186,13 @@ def gain(relevance: Floats) -> Floats:
     return np.asarray(np.exp2(np.clip(np.nan_to_num(relevance), 0.0, 30.0)) - 1)
 
 
-def discounted(gains: Floats) -> Floats:
+def discount(gains: Floats) -> Floats:
     # DCG = Σ_p gain / log2(p + 1), p from 1   [OHB26, §5.3]
     return np.asarray(gains @ _discounts(gains.shape[1]))
 
 
 def ideal_gain(gains: Floats, there: NDArray[np.bool_]) -> Floats:
-    """The DCG of the best order of the same gains in the same places."""
+    """Return the DCG of the best order of the same gains in the same places."""
     places = -np.sort(-np.where(there, _discounts(gains.shape[1]), 0.0), axis=1)
     return np.asarray((-np.sort(-gains, axis=1) * places).sum(axis=1))
 

@@ -30,7 +30,7 @@ class FalsePositives:
         return Layout(cells, 1, 0, self.events, 3 * self.events)
 
     def rows(self, predicted: ArrayLike, actual: ArrayLike) -> Integers:
-        """A row per event, from what was predicted and what was the case."""
+        """Return a row per event, from what was predicted and what was the case."""
         flagged, positive = np.asarray(predicted, np.bool_), np.asarray(actual, np.bool_)
         ones = np.ones(len(flagged), np.int64)
         return np.column_stack([ones, ~positive, flagged & ~positive]).astype(np.int64)
@@ -60,7 +60,7 @@ class Outcomes:
         return Layout(cells, self.scale, 0, most, len(cells) * most)
 
     def rows(self, outcome: ArrayLike) -> Integers:
-        """A row per event; an outcome that is not a number counts as the lowest."""
+        """Return a row per event; an outcome that is not a number counts as the lowest."""
         numbers = np.nan_to_num(np.asarray(outcome, np.float64), nan=self.low)
         part = (np.clip(numbers, self.low, self.high) - self.low) / (self.high - self.low)
         ones = np.full(len(part), self.scale, np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
-from privacy.metric_values.list_caps import Caps, Numbers, first, mixed
+from privacy.metric_values.list_caps import Caps, Numbers, mix_bits, select_first
 from privacy.metric_values.list_extraction import ListRows, extract_lists
 from privacy.tables.fixed_point import to_fixed_point
 
@@ -62,7 +62,7 @@ class Kernels:
         return self.caps.candidate or 0
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose numbers are the score and the outcome."""
+        """Return a row for each person, from rows whose numbers are the score and the outcome."""
         lists = extract_lists(places.alone, self.caps, seed)
         score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
         return sum_by_person(self.rows(score, outcome), lists.candidates[:, 0], people)
@@ -77,7 +77,7 @@ class Kernels:
         return min(len(self.points), 1 + self.bandwidth * math.sqrt(2 * math.pi) / apart)
 
     def rows(self, score: ArrayLike, outcome: ArrayLike) -> Integers:
-        """A row per event of a candidate; an undefined score is far from every point."""
+        """Return a row per event of a candidate; an undefined score is far from every point."""
         numbers = np.nan_to_num(np.asarray(score, np.float64), nan=np.inf)
         apart = np.subtract.outer(numbers, np.asarray(self.points)) / self.bandwidth
         weights = np.exp(-(apart**2) / 2)
@@ -156,11 +156,13 @@ class SampledPairs:
         self, event: Numbers, person: Numbers, score: ArrayLike, actual: ArrayLike, seed: int = 0
     ) -> MemberRows:
         """Pairs of events; `event` are stable numbers of the log. Columns: won, and 1."""
-        kept = np.flatnonzero(first(person, mixed(event, seed), self.events) & (person >= 0))
+        kept = np.flatnonzero(
+            select_first(person, mix_bits(event, seed), self.events) & (person >= 0)
+        )
         positive = np.asarray(actual, np.bool_)[kept]
         numbers = np.asarray(score, np.float64)[kept]
         pairs = [
-            self._round(mixed(event[kept], seed + 1 + number), positive)
+            self._round(mix_bits(event[kept], seed + 1 + number), positive)
             for number in range(self.rounds)
         ]
         above, below = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -177,7 +179,7 @@ class SampledPairs:
         bucket = (order % np.uint64(self.buckets)).astype(np.int64)
         chosen = np.full((2, self.buckets), -1, np.int64)
         for side, members in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
-            ahead = members[first(bucket[members], order[members], 1)]
+            ahead = members[select_first(bucket[members], order[members], 1)]
             chosen[side, bucket[ahead]] = ahead
         both = (chosen >= 0).all(axis=0)
         return chosen[0, both], chosen[1, both]

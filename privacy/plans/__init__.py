@@ -9,8 +9,7 @@ field to its request, and plans by it.
 """
 
 from privacy.plans.assumptions import assumptions, assumptions_before
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request, has_fixed_slots
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request, has_fixed_slots
 from privacy.plans.registry import PLANS
 
 __all__ = [

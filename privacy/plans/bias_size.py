@@ -2,8 +2,14 @@
 
 from typing import Final
 
-from privacy.plans.kind_plan import KindPlan, every_request
-from privacy.plans.part import PlannedTable, PublicAudience, Request, noise_of
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    every_request,
+    noise_of,
+)
 from privacy.tables.bounded_table import Bounds, Reach
 
 # The fineness of the sums of a bias size, and how far one row moves them in L1.

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from privacy.errors import BoundsError
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request, share_of
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request, share_of
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Lots, Reach
 
@@ -32,7 +31,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
 
 
 def _sum(name: str, request: Request, audience: PublicAudience, span: int) -> PlannedTable:
-    """A sum to which a lot adds a number from a range of this span."""
+    """Plan a sum to which a batch adds a number from a range of this span."""
     share = share_of(Fraction(request["epsilon"]), request[f"{name}_epsilon"], _DIVISOR)
     bounds = _bounds(request, audience, (1,), Reach(span, span**2, span))
     return PlannedTable(name, "discrete-laplace", bounds, share)

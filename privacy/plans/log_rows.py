@@ -6,7 +6,7 @@ The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcom
 
 from typing import Final
 
-from privacy.plans.part import PublicAudience, Request
+from privacy.plans.kind_plan import PublicAudience, Request
 from privacy.tables.bounded_table import Bounds, Reach
 
 ONE_CELL: Final = Reach(1, 1, 1)

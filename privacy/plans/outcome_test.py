@@ -2,9 +2,16 @@
 
 from typing import Final
 
-from privacy.plans.kind_plan import KindPlan, every_request
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    bins_of,
+    every_request,
+    noise_of,
+)
 from privacy.plans.log_rows import row_bounds
-from privacy.plans.part import PlannedTable, PublicAudience, Request, bins_of, noise_of
 from privacy.tables.bounded_table import Reach
 
 # The fineness of the sums, and the widths of the ranges of what is summed.

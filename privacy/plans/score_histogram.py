@@ -1,7 +1,7 @@
 """Plan of a score histogram. The proof is in `api/kinds/score_histogram/__init__.py`."""
 
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import (
+from privacy.plans.kind_plan import (
+    KindPlan,
     PlannedTable,
     PublicAudience,
     Request,

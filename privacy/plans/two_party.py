@@ -6,16 +6,15 @@ It needs none of the cryptography of `privacy.two_party`.
 from collections.abc import Mapping
 from fractions import Fraction
 
-from privacy.metric_values.from_request import metric_of, reads_rows
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request
+from privacy.metric_values.from_request import make_metric, reads_rows
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 
 
 def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums, by hidden group and cell of the metric."""
-    layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
+    layout, weights = make_metric(request["metric"]).layout, request["weight_scale"]
     rule = Products(
         largest_weight=weights,
         total_weight=weights,

@@ -128,7 +128,7 @@ class Table:
         taken as ±2⁶² before it is added, so that nothing wraps around. As |cell| < 2⁶¹, either
         leaves the result as clipping the exact sum would: the limit on the side of the noise.
         """
-        return clipped(self.cells + np.clip(noise, -_FAR, _FAR))
+        return clip(self.cells + np.clip(noise, -_FAR, _FAR))
 
     def __add__(self, other: "Table") -> "Table":
         if self.bounds != other.bounds:
@@ -136,6 +136,6 @@ class Table:
         return Table(self.bounds, self.cells + other.cells)
 
 
-def clipped(cells: Cells) -> Cells:
+def clip(cells: Cells) -> Cells:
     """Clip integers to those that canonical JSON carries exactly."""
     return np.clip(cells, -LARGEST, LARGEST)

@@ -41,7 +41,7 @@ class Membership:
         return cls(tuple(person[group == g] for g in range(len(groups))), groups_per_person)
 
     def everyone(self) -> Persons:
-        """The distinct people of all groups, each once."""
+        """Return the distinct people of all groups, each once."""
         if len(self.groups) == 1:
             return self.groups[0]
         together = np.concatenate([*self.groups, np.empty(0, np.int64)])
@@ -57,7 +57,7 @@ class Membership:
                 yield group, persons[start : start + size]
 
 
-def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
     """Which of some people are among these, who are sorted."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)
@@ -82,7 +82,7 @@ def _pairs(groups: Sequence[Persons]) -> tuple[Persons, NDArray[np.int64]]:
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The values, sorted and each once; several times faster than `np.unique`."""
+    """Return the distinct values, sorted; several times faster than `np.unique`."""
     values = np.sort(values)
     return values[_new(values)]
 

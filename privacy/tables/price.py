@@ -22,10 +22,10 @@ from typing import Final, Literal
 Currency = Literal["epsilon", "rho"]
 Relation = Literal["add-remove", "change-one"]
 Exploration = Literal["exploration-loss"]
-Borne = Literal["borne"]
-Name = tuple[Currency, Relation] | tuple[Exploration, Borne]
+MaxLoss = Literal["borne"]
+Name = tuple[Currency, Relation] | tuple[Exploration, MaxLoss]
 EXPLORATION: Final = "exploration-loss"
-BORNE: Final = "borne"
+MAX_LOSS: Final = "borne"
 ADD_REMOVE: Final = "add-remove"
 CHANGE_ONE: Final = "change-one"
 # More than any mandate holds: the price in epsilon of what has none.
@@ -41,7 +41,7 @@ class ExactPrice:
 
     @classmethod
     def epsilon(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a purely private release, in both currencies."""
+        """Price a purely private release in both currencies."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): add_remove,
@@ -54,7 +54,7 @@ class ExactPrice:
 
     @classmethod
     def rho(cls, *, add_remove: Fraction, change_one: Fraction) -> "ExactPrice":
-        """The price of a Gaussian release."""
+        """Price a Gaussian release in both currencies."""
         return cls(
             {
                 ("epsilon", ADD_REMOVE): INFINITE,
@@ -67,14 +67,14 @@ class ExactPrice:
     @classmethod
     def exploration(cls, loss: Fraction) -> "ExactPrice":
         """Return the price of what people may lose at most, all together."""
-        return cls({(EXPLORATION, BORNE): loss})
+        return cls({(EXPLORATION, MAX_LOSS): loss})
 
     def of(self, currency: Currency, relation: Relation) -> Amount:
         return self.amounts.get((currency, relation), Fraction(0))
 
     @property
     def exploration_loss(self) -> Fraction:
-        return Fraction(self.amounts.get((EXPLORATION, BORNE), 0))
+        return Fraction(self.amounts.get((EXPLORATION, MAX_LOSS), 0))
 
     def debit(self, currency: Currency) -> Amount:
         """Return the debit of an account in this currency: always the change-one price."""
@@ -97,7 +97,7 @@ FREE = ExactPrice({})
 
 
 def approximate_epsilon(rho: Fraction, delta: Fraction) -> float:
-    """The epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
+    """Return the epsilon for which rho-zCDP is (epsilon, delta)-DP, rounded up."""
     # epsilon = rho + 2 · sqrt(rho · ln(1/delta))   [BS16]
     epsilon = float(rho) + 2 * math.sqrt(float(rho) * math.log(1 / float(delta)))
     # Each operation errs by at most one part in 2⁵²; eight of them are more than there are.

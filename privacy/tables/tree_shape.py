@@ -21,3 +21,15 @@ def levels(leaves: int, branching: int) -> int:
 def nodes_of_prefix(leaves: int, branching: int) -> int:
     """Return the most nodes that a running sum needs: all but one on each level below the root."""
     return max(1, (levels(leaves, branching) - 1) * (branching - 1))
+
+
+def tail_variances(leaves: int) -> tuple[float, float]:
+    """Return the worst variance of a count above an edge: of a tree, and of noisy bins.
+
+    The unit is the variance of one noisy bin at the same epsilon. A tree divides epsilon among its
+    levels, and a count above an edge takes the root less a running count. Of noisy bins, the side
+    of the edge with fewer of them is counted.
+    """
+    branching = best_branching(leaves)
+    nodes = nodes_of_prefix(leaves, branching)
+    return levels(leaves, branching) ** 2 * (1 + nodes**0.5) ** 2, float(max(leaves // 2, 1))

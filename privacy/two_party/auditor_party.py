@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.bfv_ring import words_of
+from privacy.two_party.bfv_ring import parse_words
 from privacy.two_party.dleq import prove
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.message_loop import AskingParty
-from privacy.two_party.message_order import NONCE, WEIGHTS_PART, script
+from privacy.two_party.message_order import NONCE, WEIGHTS_PART, list_messages
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
@@ -33,11 +33,11 @@ from privacy.two_party.private_set_intersection import (
     DistinctPoints,
     Spread,
     distinct_tokens,
-    side_by_side,
+    map_in_threads,
 )
-from privacy.two_party.residues import Words, signed
-from privacy.two_party.sealed_boxes import sealed
-from privacy.two_party.sums import laid_out
+from privacy.two_party.residues import Words, combine_residues
+from privacy.two_party.sealed_boxes import seal
+from privacy.two_party.sums import encode_weights
 from privacy.two_party.terms import RunTerms
 
 
@@ -51,7 +51,7 @@ class AuditorParty(AskingParty):
         *,
         regulator_key: bytes,
         tokens: bytes | None = None,
-        spread: Spread = side_by_side,
+        spread: Spread = map_in_threads,
     ) -> None:
         """Set up, with fresh keys.
 
@@ -59,7 +59,7 @@ class AuditorParty(AskingParty):
         that repeats counts in its first row. `regulator_key`: X25519. `spread`: a `map` of your own
         for points (default: threads).
         """
-        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        super().__init__(Setting.SERVICE, terms.digest, list_messages(terms))
         check_weights(terms, weights)
         if len(tokens or b"") != (0 if terms.candidates is None else TOKEN * terms.rows):
             raise BoundsError("a token of 32 bytes for each row goes with candidates, else none")
@@ -134,16 +134,16 @@ class AuditorParty(AskingParty):
             key.zero(zero_label(self._run, number)).tobytes()
             for number, key in enumerate(self._keys)
         )
-        return zeros + sealed(b"".join(key.export() for key in self._keys), self._regulator_key)
+        return zeros + seal(b"".join(key.export() for key in self._keys), self._regulator_key)
 
     def _encrypted(self, cipher: int) -> bytes:
-        """The weights of one group in one block, in every ring."""
+        """Return the weights of one group in one block, in every ring."""
         block, group = divmod(cipher, self.terms.groups)
         start = block * self.terms.block_rows
         weights = self._weights[start : start + self.terms.block_rows, group]
         return b"".join(
             key.encrypt(
-                laid_out(key.ring, weights), weights_label(self._run, number, cipher)
+                encode_weights(key.ring, weights), weights_label(self._run, number, cipher)
             ).tobytes()
             for number, key in enumerate(self._keys)
         )
@@ -151,14 +151,14 @@ class AuditorParty(AskingParty):
     def _decrypted(self, body: bytes) -> list[int]:
         ring = self.terms.rings[0]
         shape = (-1, len(self.terms.rings), len(ring.primes) - 1, 1 + ring.degree)
-        return [self._sum(words) for words in words_of(body, shape, ring.primes[:-1])]
+        return [self._sum(words) for words in parse_words(body, shape, ring.primes[:-1])]
 
     def _sum(self, words: Words) -> int:
         residues = [
             key.decrypt(one, flooding.left)
             for key, flooding, one in zip(self._keys, self.terms.floodings, words, strict=True)
         ]
-        return signed(residues, [ring.modulus for ring in self.terms.rings])
+        return combine_residues(residues, [ring.modulus for ring in self.terms.rings])
 
 
 def check_weights(terms: RunTerms, weights: NDArray[np.int64]) -> None:

@@ -75,18 +75,18 @@ class Ring:
         return seal.Evaluator(self.context)
 
     def plaintext(self, coefficients: NDArray[np.int64]) -> seal.Plaintext:
-        """A polynomial with these coefficients, signed."""
+        """Make a polynomial with these signed coefficients."""
         plain = seal.Plaintext()
         words = residues(coefficients, self.modulus)
         plain.load_bytes(self.context, self._frames.plain + words.tobytes())
         return plain
 
     def evaluated(self, plain: seal.Plaintext) -> seal.Plaintext:
-        """The same in evaluation form, where polynomials multiply number by number."""
+        """Return the same in evaluation form, where polynomials multiply number by number."""
         return self.evaluator.transform_to_ntt(plain, self.context.first_parms_id())
 
     def multiplier(self, evaluated: Words) -> seal.Plaintext:
-        """A polynomial that is given in evaluation form, for each prime."""
+        """Return a polynomial that is given in evaluation form, for each prime."""
         plain = seal.Plaintext()
         plain.load_bytes(self.context, self._frames.evaluated_plain + evaluated.tobytes())
         return plain
@@ -98,7 +98,7 @@ class Ring:
         return np.pad(words, (0, self.degree - len(words)))
 
     def ciphertext(self, parts: Words, *, evaluated: bool) -> seal.Ciphertext:
-        """A ciphertext of two polynomials, each given by a row for each prime that is left."""
+        """Make a ciphertext of two polynomials, each given by a row for each prime that is left."""
         dropped = len(self.primes) - parts.shape[1]
         frame = self._frames.evaluated if evaluated else self._frames.ciphers[dropped]
         cipher = seal.Ciphertext()
@@ -106,17 +106,17 @@ class Ring:
         return cipher
 
     def parts(self, cipher: seal.Ciphertext) -> Words:
-        """The two polynomials of a ciphertext: part, prime, coefficient."""
+        """Return the two polynomials of a ciphertext: part, prime, coefficient."""
         shape = (cipher.size(), cipher.coeff_modulus_size(), self.degree)
         raw = cipher.to_string(_RAW)
         return np.frombuffer(raw, "<u8", offset=len(raw) - 8 * prod(shape)).reshape(shape)
 
     def secret_key(self, numbers: bytes) -> seal.SecretKey:
-        """A secret key from the numbers that `secret_numbers` gave."""
+        """Return a secret key from the numbers that `secret_numbers` gave."""
         return self.context.from_secret_str(self._frames.secret + numbers)
 
     def secret_numbers(self, key: seal.SecretKey) -> bytes:
-        """A secret key in evaluation form, for each prime, that of keys included."""
+        """Return a secret key in evaluation form, for each prime, that of keys included."""
         return bytes(key.to_string()[-self.secret_length :])
 
     @property
@@ -162,7 +162,7 @@ class _Frames:
 
 
 def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
-    """The frames of a ciphertext with all its primes, with one less, and so on."""
+    """Yield the frames of a ciphertext with all its primes, with one less, and so on."""
     while True:
         length = 8 * ring.degree * cipher.coeff_modulus_size() * 2
         yield cipher.to_string(_RAW)[:-length]
@@ -172,12 +172,12 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 
 @cache
-def ring(size: RingSize, modulus: int) -> Ring:
-    """The ring, made once: SEAL's tables take a while."""
+def load_ring(size: RingSize, modulus: int) -> Ring:
+    """Return the ring, made once: SEAL's tables take a while."""
     return Ring(size, modulus)
 
 
-def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
+def parse_words(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
     """Numbers from a message; the last axis but one is the primes that they must be below."""
     words = np.frombuffer(data, "<u8").reshape(shape)
     if np.any(words >= np.array(primes, np.uint64)[:, np.newaxis]):
@@ -185,18 +185,18 @@ def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Wo
     return words
 
 
-def added(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
-    """The sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
+def add_modulo(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
+    """Return the sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
     total, moduli = one + other, np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(total < moduli, total, total - moduli)
 
 
-def negated(words: Words, primes: tuple[int, ...]) -> Words:
-    """The negative modulo each prime."""
+def negate_modulo(words: Words, primes: tuple[int, ...]) -> Words:
+    """Return the negative modulo each prime."""
     moduli = np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(words == 0, words, moduli - words)
 
 
-def spread(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
+def to_residues(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
     """Small signed integers modulo each prime."""
     return np.stack([residues(integers, prime) for prime in primes])

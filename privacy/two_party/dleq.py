@@ -42,8 +42,8 @@ from privacy.two_party.private_set_intersection import (
     SLICE,
     Blinding,
     Spread,
-    each,
-    side_by_side,
+    map_in_threads,
+    split_items,
 )
 
 SCALAR = 32
@@ -56,7 +56,7 @@ def prove(
     context: bytes,
     candidates: bytes,
     reblinded: bytes,
-    spread: Spread = side_by_side,
+    spread: Spread = map_in_threads,
 ) -> bytes:
     """Return the proof that `reblinded` is `candidates`, all multiplied by the committed key."""
     seed = _seed(context, blinding.commitment, candidates, reblinded)
@@ -78,7 +78,7 @@ def verify(
     candidates: bytes,
     reblinded: bytes,
     proof: bytes,
-    spread: Spread = side_by_side,
+    spread: Spread = map_in_threads,
 ) -> None:
     """Raise `ProofError` if the proof does not hold for these points and this commitment."""
     challenge, response = proof[:SCALAR], proof[SCALAR:]
@@ -127,7 +127,7 @@ def _slice_sum(seed: bytes, numbered: bytes) -> bytes:
     return _sum(
         [
             _times(_scalar(label + number.to_bytes(_INDEX, "big")), point)
-            for number, point in enumerate(each(numbered[_INDEX:]), start=first)
+            for number, point in enumerate(split_items(numbered[_INDEX:]), start=first)
         ]
     )
 

@@ -12,7 +12,9 @@ def proof_label(part: str) -> bytes:
 
 
 def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
-    """The run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
+    """Return the identity of a run: the digest of the terms, the auditor's HELLO, and the
+    platform's nonce.
+    """
     return sha256(TAG + b"/run" + terms + asked + answered).digest()
 
 

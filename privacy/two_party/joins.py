@@ -23,13 +23,13 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.private_set_intersection import TOKEN, each
-from privacy.two_party.randomness import permutation
+from privacy.two_party.private_set_intersection import TOKEN, split_items
+from privacy.two_party.randomness import draw_permutation
 
 Persons = NDArray[np.int64]
 NOBODY = -1
-# The bytes of a lot: a key of AES.
-LOT = 32
+# A key of AES, under which people are put in a random order.
+DRAW_KEY_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Uploaded:
 class CandidatePeople:
     """The people of the platform who may be matched: tokens, and the person of each of them.
 
-    `lot` is a secret that decides who is left out where there are too many: with the same one, the
-    same people.
+    `draw_key` is a secret that decides who is left out where there are too many: with the same
+    one, the same people.
     """
 
     tokens: bytes
     persons: Persons
-    lot: bytes = field(default_factory=lambda: os.urandom(LOT), repr=False)
+    draw_key: bytes = field(default_factory=lambda: os.urandom(DRAW_KEY_BYTES), repr=False)
 
     def __post_init__(self) -> None:
         if len(self.tokens) != TOKEN * len(self.persons):
@@ -69,40 +69,40 @@ class CandidatePeople:
         kept = _tokens(self.tokens)[placed]
         tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
         persons = np.concatenate([self.persons[placed], np.full(lacking, NOBODY)])
-        order = permutation(size)
-        return CandidatePeople(tokens[order].tobytes(), persons[order], self.lot)
+        order = draw_permutation(size)
+        return CandidatePeople(tokens[order].tobytes(), persons[order], self.draw_key)
 
     def _placed(self, size: int) -> NDArray[np.intp]:
-        """Return the rows that have places: the first of each person and token, by the lot."""
+        """Return the rows that have places: the first of each person and token, in drawn order."""
         people, first = np.unique(self.persons, return_index=True)
-        ordered = first[_by_lot(self.lot, people)]
+        ordered = first[_order_by_draw(self.draw_key, people)]
         tokens = _tokens(self.tokens)[ordered].view(f"V{TOKEN}")
         _, earliest = np.unique(tokens, return_index=True)
         return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
-        """The person of each row, by their points and those of the rows, which both blinded."""
-        of = dict(zip(each(points), self.persons.tolist(), strict=True))
-        return np.array([of.get(point, NOBODY) for point in each(rows)], np.int64)
+        """Return the person of each row, by their points and those of the rows, both blinded."""
+        of = dict(zip(split_items(points), self.persons.tolist(), strict=True))
+        return np.array([of.get(point, NOBODY) for point in split_items(rows)], np.int64)
 
 
-def once(persons: Persons) -> Persons:
-    """The rows' persons, each only in the first row that is theirs."""
+def keep_first_rows(persons: Persons) -> Persons:
+    """Return the rows' persons, each only in the first row that is theirs."""
     _, first = np.unique(persons, return_index=True)
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)
     return kept
 
 
-def _by_lot(lot: bytes, people: Persons) -> NDArray[np.intp]:
-    """Places of distinct people in the order of AES(lot, person): each one's by their own number.
+def _order_by_draw(draw_key: bytes, people: Persons) -> NDArray[np.intp]:
+    """Places of distinct people in the order of AES(key, person): each one's by their own number.
 
     It takes as long whether anybody is left out or not.
     """
     blocks = np.zeros((len(people), 2), "<i8")
     blocks[:, 0] = people
     # Blocks are distinct: this is a permutation applied to each, not the encryption of a text.
-    cipher = Cipher(AES(lot), ECB()).encryptor()  # noqa: S305
+    cipher = Cipher(AES(draw_key), ECB()).encryptor()  # noqa: S305
     return np.lexsort(np.frombuffer(cipher.update(blocks.tobytes()), "<u8").reshape(-1, 2).T)
 
 

@@ -85,14 +85,14 @@ class AskingParty(Party):
         self._sent: bytes | None = None
 
     def start(self) -> bytes:
-        """The first message; the same one again until it is answered."""
+        """Return the first message; the same one again until it is answered."""
         with self._lock:
             if self.number > 1:
                 raise SpentError("this run has begun: give `receive` the last answer once more")
             return self._sent or self._send()
 
     def receive(self, answer: bytes) -> bytes | None:
-        """The message that follows this answer, or None after the last."""
+        """Return the message that follows this answer, or None after the last."""
         with self._lock:
             if self._answered and answer == self._answered:
                 return self._sent
@@ -117,7 +117,7 @@ class Answering(Party):
         self._given: dict[bytes, bytes] = {}
 
     def receive(self, message: bytes) -> bytes:
-        """The answer to this message."""
+        """Return the answer to this message."""
         with self._lock:
             if message in self._given:
                 return self._given[message]

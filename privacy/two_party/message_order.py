@@ -28,7 +28,7 @@ WEIGHTS_PART = 16
 SUMS_PART = 32
 
 
-def script(terms: RunTerms) -> tuple[Exchange, ...]:
+def list_messages(terms: RunTerms) -> tuple[Exchange, ...]:
     """All exchanges of a run, in order."""
     return (
         Exchange(
@@ -47,7 +47,9 @@ def part_sizes(total: int, size: int) -> list[int]:
 
 
 def sum_length(terms: RunTerms) -> int:
-    """The bytes of one encrypted sum: for each ring a number and a polynomial, switched down."""
+    """Return the bytes of one encrypted sum: for each ring a number and a polynomial, switched
+    down.
+    """
     return sum(8 * (1 + ring.degree) * (len(ring.primes) - 1) for ring in terms.rings)
 
 

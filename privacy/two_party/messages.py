@@ -69,12 +69,12 @@ class MessageKind(IntEnum):
     PROOF = 17
 
 
-def number_of(message: bytes) -> int | None:
-    """The number that a message says it has; None if it is too short to be one."""
+def read_number(message: bytes) -> int | None:
+    """Return the stated number of a message; None if it is too short to hold one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 
-def version_of(message: bytes) -> int | None:
+def read_version(message: bytes) -> int | None:
     """Return the version that a message states, or None if it is too short to state one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[1])
 
@@ -102,14 +102,14 @@ class Transcript:
         self.hash = sha256(_CHAIN + terms).digest()
 
     def framed(self, slot: Slot, body: bytes) -> bytes:
-        """The next message."""
+        """Return the next message."""
         if len(body) != slot.length:
             raise MalformedError(f"a {slot.kind.name} has {slot.length} bytes, not {len(body)}")
         header = (MAGIC, VERSION, self.setting, self.number % 2, slot.kind, self.number)
         return _HEADER.pack(*header, self._run, self.hash, len(body)) + body
 
     def body(self, message: bytes, slot: Slot) -> bytes:
-        """The body of a message, if it is the next one. Nothing changes."""
+        """Return the body of a message, if it is the next one. Nothing changes."""
         _check_version(message)
         self._check_length(message, slot)
         _, _, *where, number, run, before, length = _HEADER.unpack_from(message)

@@ -24,16 +24,16 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.two_party.bfv_ring import Ring
-from privacy.two_party.ciphertexts import polynomials, whole
+from privacy.two_party.ciphertexts import expand_polynomials, rebuild_ciphertext
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import MessageError, OpeningError, WrongProofError
 from privacy.two_party.flooding import FRESH
-from privacy.two_party.message_order import NONCE, script
-from privacy.two_party.messages import WITHOUT_PROOF, MessageKind, Setting, Transcript, version_of
+from privacy.two_party.message_order import NONCE, list_messages
+from privacy.two_party.messages import WITHOUT_PROOF, MessageKind, Setting, Transcript, read_version
 from privacy.two_party.private_set_intersection import DistinctPoints, check_points
-from privacy.two_party.residues import Words, centred
-from privacy.two_party.sealed_boxes import unsealed
+from privacy.two_party.residues import Words, centre
+from privacy.two_party.sealed_boxes import unseal
 from privacy.two_party.terms import RunTerms
 
 ALTERED = "transcript-altered"
@@ -68,7 +68,7 @@ def open_transcript(
     terms: RunTerms, messages: Sequence[bytes], transcript: str, secret_key: bytes
 ) -> Opening:
     """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
-    if messages and version_of(messages[0]) == WITHOUT_PROOF:
+    if messages and read_version(messages[0]) == WITHOUT_PROOF:
         raise OpeningError(
             "this run was made without a proof: open it with the release that made it"
         )
@@ -93,7 +93,9 @@ class _Bodies:
         self.chain = Transcript(Setting.SERVICE, terms.digest)
         self.of: dict[MessageKind, list[bytes]] = {kind: [] for kind in MessageKind}
         self.proof_context = b""
-        self._slots = [slot for both in script(terms) for slot in (both.message, both.answer)]
+        self._slots = [
+            slot for both in list_messages(terms) for slot in (both.message, both.answer)
+        ]
 
     def read(self, message: bytes) -> None:
         if self.chain.number == len(self._slots):
@@ -137,11 +139,11 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
     run, [key_body] = bodies.run, bodies.of[MessageKind.KEY]
     length = sum(ring.length for ring in terms.rings)
     try:
-        readers = _readers(terms, unsealed(key_body[length:], secret_key))
+        readers = _readers(terms, unseal(key_body[length:], secret_key))
     except OpeningError as error:
         yield OpeningFinding(FOREIGN_KEY, str(error))
         return
-    [zeros] = polynomials(terms.rings, key_body[:length])
+    [zeros] = expand_polynomials(terms.rings, key_body[:length])
     for number, reader in enumerate(readers):
         if np.any(reader.read(zeros[number], zero_label(run, number))) or reader.noisy:
             yield OpeningFinding(
@@ -149,11 +151,13 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
             )
             return
     ciphers = (
-        half for body in bodies.of[MessageKind.WEIGHTS] for half in polynomials(terms.rings, body)
+        half
+        for body in bodies.of[MessageKind.WEIGHTS]
+        for half in expand_polynomials(terms.rings, body)
     )
     totals = np.zeros(terms.block_rows, np.int64)
     for cipher, halves in enumerate(ciphers):
-        where = _Where(terms, *divmod(cipher, terms.groups))
+        where = _RowChecks(terms, *divmod(cipher, terms.groups))
         read = [
             reader.read(half, weights_label(run, number, cipher))
             for number, (reader, half) in enumerate(zip(readers, halves, strict=True))
@@ -182,10 +186,10 @@ class _RingReader:
     def read(self, half: Words, label: bytes) -> NDArray[np.int64]:
         """All coefficients, signed."""
         ring = self.ring
-        cipher = whole(ring, half, label)
+        cipher = rebuild_ciphertext(ring, half, label)
         ring.evaluator.transform_from_ntt_inplace(cipher)
         self.noisy = self._decryptor.invariant_noise_budget(cipher) < self._least_budget
-        return centred(ring.coefficients(self._decryptor.decrypt(cipher)), ring.modulus)
+        return centre(ring.coefficients(self._decryptor.decrypt(cipher)), ring.modulus)
 
     @property
     def _least_budget(self) -> int:
@@ -203,7 +207,7 @@ def _readers(terms: RunTerms, secret: bytes) -> list[_RingReader]:
 
 
 @dataclass(frozen=True)
-class _Where:
+class _RowChecks:
     """One group in one block of rows."""
 
     terms: RunTerms
@@ -219,7 +223,7 @@ class _Where:
         return self.block * self.terms.block_rows
 
     def of_rows(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The weights that stand for rows, the last block's filled up with zeros."""
+        """Return the weights that stand for rows, the last block's filled up with zeros."""
         rows = weights[: self.terms.block_rows].copy()
         rows[self.terms.rows - self._first :] = 0
         return rows

@@ -22,13 +22,13 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.ciphertexts import polynomials, whole
+from privacy.two_party.ciphertexts import expand_polynomials, rebuild_ciphertext
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError, WrongProofError
-from privacy.two_party.joins import CandidatePeople, Persons, Uploaded, once
+from privacy.two_party.joins import CandidatePeople, Persons, Uploaded, keep_first_rows
 from privacy.two_party.message_loop import Answering
-from privacy.two_party.message_order import NONCE, SUMS_PART, script, sum_length
+from privacy.two_party.message_order import NONCE, SUMS_PART, list_messages, sum_length
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
@@ -37,7 +37,7 @@ from privacy.two_party.private_set_intersection import (
     DistinctPoints,
     Spread,
     check_points,
-    side_by_side,
+    map_in_threads,
 )
 from privacy.two_party.residues import Words
 from privacy.two_party.sums import Block, EncryptedTable, NoisySums, encrypted_table
@@ -57,14 +57,14 @@ class PlatformParty(Answering):
         values: Values,
         release: Release,
         *,
-        spread: Spread = side_by_side,
+        spread: Spread = map_in_threads,
     ) -> None:
         """Set up.
 
         `values`: the values of these people (person × cell); what is beyond the terms is cut.
         `release`: puts noise on a table, by its `plus`; the waist's business, not the party's.
         """
-        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        super().__init__(Setting.SERVICE, terms.digest, list_messages(terms))
         self.terms = terms
         self._values, self._release = values, release
         self._join = _checked(terms, join)
@@ -109,7 +109,7 @@ class PlatformParty(Answering):
             self._chain.run = run_of(self.terms.digest, body, self._nonce)
         elif slot.kind is MessageKind.KEY:
             length = sum(ring.length for ring in self.terms.rings)
-            self._zeros.extend(polynomials(self.terms.rings, body[:length])[0])
+            self._zeros.extend(expand_polynomials(self.terms.rings, body[:length])[0])
         elif slot.kind is MessageKind.BLINDED:
             rows = self._blinding.of_points(body)
             self._distinct_rows.take(rows)
@@ -122,7 +122,7 @@ class PlatformParty(Answering):
         elif slot.kind is MessageKind.PROOF:
             self._check_proof(body)
         elif slot.kind is MessageKind.WEIGHTS:
-            self._weights.extend(polynomials(self.terms.rings, body))
+            self._weights.extend(expand_polynomials(self.terms.rings, body))
         elif slot.kind is MessageKind.ASK:
             self._settle()
 
@@ -168,28 +168,30 @@ class PlatformParty(Answering):
         self._weights.clear()
 
     def _matched(self) -> Persons:
-        """The person of each row; nobody twice."""
+        """Return the person of each row; nobody twice."""
         if isinstance(self._join, Uploaded):
-            return once(self._join.persons)
+            return keep_first_rows(self._join.persons)
         points, rows = b"".join(self._reblinded), b"".join(self._rows)
-        return once(self._join.found(points, rows))
+        return keep_first_rows(self._join.found(points, rows))
 
     def _zero(self, number: int) -> seal.Ciphertext:
         label = zero_label(self._run, number)
-        return whole(self.terms.rings[number], self._zeros[number], label)
+        return rebuild_ciphertext(self.terms.rings[number], self._zeros[number], label)
 
     def _blocks(self, number: int) -> Iterator[Block]:
-        """The weights of every group, block by block, in one ring."""
+        """Yield the weights of every group, block by block, in one ring."""
         ring, groups = self.terms.rings[number], self.terms.groups
         for start in range(0, len(self._weights), groups):
             yield [
-                whole(ring, self._weights[cipher][number], weights_label(self._run, number, cipher))
+                rebuild_ciphertext(
+                    ring, self._weights[cipher][number], weights_label(self._run, number, cipher)
+                )
                 for cipher in range(start, start + groups)
             ]
 
 
 def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
-    """The join that the terms speak of; candidates shuffled and padded."""
+    """Return the join of the terms, checked; candidates shuffled and padded."""
     if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:

@@ -40,7 +40,7 @@ _NO_POINT = "a point is not canonical, or is the identity"
 Spread = Callable[[Callable[[bytes], bytes], Iterable[bytes]], Iterable[bytes]]
 
 
-def side_by_side(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
+def map_in_threads(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
     """`map` in as many threads as there are processors: libsodium runs without Python's lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(work, slices)
@@ -49,7 +49,7 @@ def side_by_side(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Ite
 class Blinding:
     """One party's key for one run, which it drops after the last use."""
 
-    def __init__(self, spread: Spread = side_by_side) -> None:
+    def __init__(self, spread: Spread = map_in_threads) -> None:
         self._scalar: bytes | None = rbcl.crypto_core_ristretto255_scalar_random()
         self._spread = spread
 
@@ -57,7 +57,7 @@ class Blinding:
         raise TypeError("a key is neither written down nor copied")
 
     def of_tokens(self, run: bytes, tokens: bytes) -> bytes:
-        """The points of tokens in this run, blinded."""
+        """Return the points of tokens in this run, blinded."""
         return self._each(partial(_hashed, run, self._secret()), tokens)
 
     def of_points(self, points: bytes) -> bytes:
@@ -105,7 +105,7 @@ class DistinctPoints:
 
     def take(self, points: bytes) -> None:
         """Add these points, or raise `EqualPointsError` and change nothing."""
-        found = each(points)
+        found = split_items(points)
         new = set(found)
         if len(new) != len(found) or not self._seen.isdisjoint(new):
             raise EqualPointsError("two points are equal: every row and candidate has its own")
@@ -118,13 +118,13 @@ class DistinctPoints:
 def distinct_tokens(tokens: bytes) -> bytes:
     """Return the tokens with a random one, which names nobody, in place of each repetition."""
     seen, kept = set[bytes](), list[bytes]()
-    for token in each(tokens):
+    for token in split_items(tokens):
         kept.append(os.urandom(TOKEN) if token in seen else token)
         seen.add(token)
     return b"".join(kept)
 
 
-def each(data: bytes) -> Sequence[bytes]:
+def split_items(data: bytes) -> Sequence[bytes]:
     """Tokens or points, one by one."""
     return [data[start : start + POINT] for start in range(0, len(data), POINT)]
 
@@ -137,17 +137,17 @@ def _slices(data: bytes) -> Iterator[bytes]:
 def _no_points(points: bytes) -> bytes:
     """Return the encodings among these that are no points, or the identity."""
     valid = rbcl.crypto_core_ristretto255_is_valid_point
-    return b"".join(point for point in each(points) if not valid(point) or not any(point))
+    return b"".join(point for point in split_items(points) if not valid(point) or not any(point))
 
 
 def _hashed(run: bytes, scalar: bytes, tokens: bytes) -> bytes:
-    hashed = (sha512(_LABEL + run + token).digest() for token in each(tokens))
+    hashed = (sha512(_LABEL + run + token).digest() for token in split_items(tokens))
     points = map(rbcl.crypto_core_ristretto255_from_hash, hashed)
     return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, point) for point in points)
 
 
 def _multiplied(scalar: bytes, points: bytes) -> bytes:
     try:
-        return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, p) for p in each(points))
+        return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, p) for p in split_items(points))
     except RuntimeError as error:
         raise PointError(_NO_POINT) from error

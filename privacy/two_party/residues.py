@@ -36,14 +36,14 @@ def residues(integers: NDArray[np.int64], modulus: int) -> Words:
     return np.asarray(np.mod(integers, modulus), np.uint64)
 
 
-def centred(words: Words, modulus: int) -> NDArray[np.int64]:
+def centre(words: Words, modulus: int) -> NDArray[np.int64]:
     """Residues as signed words, from −t/2 to t/2."""
     numbers = words.astype(np.int64)
     return np.where(numbers > modulus // 2, numbers - modulus, numbers)
 
 
-def signed(parts: Sequence[int], moduli: Sequence[int]) -> int:
-    """The integer with these residues; an overflow where it lies in the middle third."""
+def combine_residues(parts: Sequence[int], moduli: Sequence[int]) -> int:
+    """Return the integer with these residues; raise an overflow if it lies in the middle third."""
     whole = prod(moduli)
     found = sum(
         part * (whole // modulus) * pow(whole // modulus, -1, modulus)

@@ -13,12 +13,12 @@ from privacy.two_party.errors import OpeningError
 OVERHEAD = 48
 
 
-def sealed(secret: bytes, public_key: bytes) -> bytes:
-    """The secret for the holder of this X25519 key."""
+def seal(secret: bytes, public_key: bytes) -> bytes:
+    """Seal the secret for the holder of this X25519 key."""
     return SealedBox(PublicKey(public_key)).encrypt(secret)
 
 
-def unsealed(box: bytes, secret_key: bytes) -> bytes:
+def unseal(box: bytes, secret_key: bytes) -> bytes:
     """Return the content of a box that was sealed to this X25519 key."""
     try:
         return SealedBox(PrivateKey(secret_key)).decrypt(box)
@@ -27,10 +27,10 @@ def unsealed(box: bytes, secret_key: bytes) -> bytes:
 
 
 def sealing_key_of(signing_key: bytes) -> bytes:
-    """The X25519 public key that belongs to an Ed25519 public key."""
+    """Return the X25519 public key that belongs to an Ed25519 public key."""
     return bytes(VerifyKey(signing_key).to_curve25519_public_key())
 
 
 def opening_key_of(seed: bytes) -> bytes:
-    """The X25519 private key that belongs to an Ed25519 private key (its 32 bytes of seed)."""
+    """Return the X25519 private key of an Ed25519 private key (its 32 bytes of seed)."""
     return bytes(SigningKey(seed).to_curve25519_private_key())

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from privacy.errors import BoundsError
 from privacy.tables.bounded_table import Bounds, Cells
 from privacy.two_party import randomness
-from privacy.two_party.bfv_ring import Ring, added, spread
+from privacy.two_party.bfv_ring import Ring, add_modulo, to_residues
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.residues import Words
 from privacy.two_party.terms import RunTerms
@@ -55,7 +55,7 @@ class EncryptedTable:
     sums: tuple["EncryptedSums", ...]
 
     def plus(self, noise: Cells) -> NoisySums:
-        """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
+        """Add noise and flooding to the sums: then they may be sent to the holder of the key.
 
         Noise is taken modulo t: where the sum wraps around, that is done to what was private
         already.
@@ -88,23 +88,23 @@ class EncryptedSums:
     def flooded(self, cell: int, noise: int) -> Words:
         """Both halves: c₀ + b·u, with noise and flooding on its one number, and c₁ + a·u + e₁."""
         ring = self.flooding.ring
-        half, uniform = hidden(ring, self.ciphers[cell], self.zero)
-        drowned = _lifted(ring, noise) + randomness.within(self.flooding.bound)
+        half, uniform = rerandomise(ring, self.ciphers[cell], self.zero)
+        drowned = _lift(ring, noise) + randomness.uniform_within(self.flooding.bound)
         half[:, 0] = [
             (int(number) + drowned) % p for number, p in zip(half[:, 0], ring.primes, strict=True)
         ]
         return np.stack([half, uniform])
 
 
-def hidden(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
+def rerandomise(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
     """Both halves of a ciphertext, c₀ + b·u and c₁ + a·u + e₁, as coefficients."""
-    hiding = ring.evaluated(ring.plaintext(randomness.ternary(ring.degree)))
+    hiding = ring.evaluated(ring.plaintext(randomness.uniform_ternary(ring.degree)))
     both = ring.evaluator.multiply_plain(zero, hiding)
     ring.evaluator.add_inplace(both, cipher)
     ring.evaluator.transform_from_ntt_inplace(both)
     halves = ring.parts(both).copy()
-    errors = spread(randomness.error(ring.degree), ring.primes)
-    halves[1] = added(halves[1], errors, ring.primes)
+    errors = to_residues(randomness.draw_errors(ring.degree), ring.primes)
+    halves[1] = add_modulo(halves[1], errors, ring.primes)
     return halves
 
 
@@ -114,7 +114,7 @@ def encrypted_table(
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
 ) -> EncryptedTable:
-    """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
+    """Return the table of Σ weights · values, for rows in the order of weights (rows × cells)."""
     _check(terms, values)
     sums = tuple(
         EncryptedSums(
@@ -144,7 +144,7 @@ def _products(
     evaluator, sums = ring.evaluator, list[seal.Ciphertext]()
     for number, block in enumerate(blocks):
         rows = values[number * terms.block_rows : (number + 1) * terms.block_rows]
-        factors = [ring.evaluated(laid_against(ring, column)) for column in rows.T]
+        factors = [ring.evaluated(encode_values(ring, column)) for column in rows.T]
         for cell, (cipher, factor) in enumerate(product(block, factors)):
             made = evaluator.multiply_plain(cipher, factor)
             if number == 0:
@@ -154,19 +154,19 @@ def _products(
     return sums
 
 
-def laid_out(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
+def encode_weights(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
     """w(X): the rows in their order, zeros, and the guard's 0."""
     return ring.plaintext(np.pad(weights, (0, ring.degree - len(weights))))
 
 
-def laid_against(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
+def encode_values(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
     """v(X) = Σ vᵢ X^(−i), with the guard's 1 in the last place."""
     padded = np.pad(values, (0, ring.degree - len(values)))
     padded[-1] = 1
     return ring.plaintext(np.concatenate([padded[:1], -padded[:0:-1]]))
 
 
-def _lifted(ring: Ring, message: int) -> int:
+def _lift(ring: Ring, message: int) -> int:
     """(Q/t)·message, rounded: how a message stands in a ciphertext."""
     t = ring.modulus
     return (prod(ring.primes) * (message % t) + t // 2) // t

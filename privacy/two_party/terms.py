@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from privacy.errors import BoundsError
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
-from privacy.two_party.bfv_ring import SUMS, Ring, ring
+from privacy.two_party.bfv_ring import SUMS, Ring, load_ring
 from privacy.two_party.domain_separation import TAG
 from privacy.two_party.errors import MalformedError
 from privacy.two_party.flooding import Flooding
@@ -96,7 +96,7 @@ class RunTerms:
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
         """One for each plaintext modulus that it takes to hold the sums."""
-        return tuple(ring(SUMS, modulus) for modulus in moduli_for(self.largest))
+        return tuple(load_ring(SUMS, modulus) for modulus in moduli_for(self.largest))
 
     @cached_property
     def floodings(self) -> tuple[Flooding, ...]:
@@ -134,7 +134,7 @@ class RunTerms:
         return sha256(TAG + b"/terms" + self.to_json()).digest()
 
     def to_json(self) -> bytes:
-        """The one serialisation of these terms."""
+        """Return the one serialisation of these terms."""
         return msgspec.json.encode(self, order="sorted")
 
     @classmethod

@@ -28,7 +28,7 @@ __all__ = [
     "Overflow",
     "ReleasePlan",
     "find_overflow",
-    "planned",
+    "make_mechanisms",
     "price",
     "release",
 ]
@@ -73,7 +73,7 @@ _MECHANISMS = {
 }
 
 
-def planned(parts: Iterable[PlannedTable]) -> ReleasePlan:
+def make_mechanisms(parts: Iterable[PlannedTable]) -> ReleasePlan:
     """Return the mechanism of each part of a plan, by the part's name."""
     return {part.name: _MECHANISMS[part.mechanism](part.bounds, part.parameter) for part in parts}
 

@@ -35,8 +35,8 @@ class Calibrated(Protocol):
 
 
 @lru_cache(maxsize=4_096)
-def scale_of(wanted: Calibrated) -> float:
-    """The first scale from the least upwards that OpenDP says is within price.
+def find_scale(wanted: Calibrated) -> float:
+    """Return the first scale from the least upwards that OpenDP says is within price.
 
     Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
     """
@@ -47,9 +47,9 @@ def scale_of(wanted: Calibrated) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def made(wanted: Calibrated) -> Any:
+def make_calibrated(wanted: Calibrated) -> Any:
     """OpenDP's mechanism at that scale, which vouches for the price; it holds no state."""
-    mechanism = wanted.make(scale_of(wanted))
+    mechanism = wanted.make(find_scale(wanted))
     if not wanted.within_price(mechanism):
         raise UnderpaidError(
             "OpenDP does not say that this is within price", case="unconfirmed-price"
@@ -57,20 +57,20 @@ def made(wanted: Calibrated) -> Any:
     return mechanism
 
 
-def at_least(value: Fraction) -> float:
-    """The least double that is not below the value."""
+def round_up(value: Fraction) -> float:
+    """Return the least double that is not below the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def root_at_least(value: Fraction) -> float:
-    """A double that is not below the square root of the value, and hardly above it."""
+def round_up_root(value: Fraction) -> float:
+    """Return a double that is not below the square root of the value, and hardly above it."""
     root = math.sqrt(value)
     while Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
     return root
 
 
-def integers() -> Any:
-    """The domain of all our tables."""
+def integer_domain() -> Any:
+    """Return the domain of all our tables."""
     return vector_domain(atom_domain(T="i64"))

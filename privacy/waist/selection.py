@@ -19,7 +19,7 @@ from opendp.metrics import linf_distance
 
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.price import ExactPrice
-from privacy.waist.calibration import at_least, integers, made, scale_of
+from privacy.waist.calibration import find_scale, integer_domain, make_calibrated, round_up
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class NoisyMax:
 
     @property
     def scale(self) -> float:
-        return scale_of(self)
+        return find_scale(self)
 
     @property
     def standard_deviation(self) -> float:
@@ -52,21 +52,23 @@ class NoisyMax:
         return self.scale
 
     def error(self, probability: float) -> int:
-        """A t such that the value chosen is within t of the largest, but for this probability."""
+        """Return a t such that the chosen value is within t of the largest, but for this
+        probability.
+        """
         # P(largest − chosen ≥ scale · ln(m / p)) ≤ p for m values, as for the exponential
         # mechanism, than which permute-and-flip is never worse.   [MS20]
         return math.ceil(self.scale * math.log(self.bounds.shape[0] / probability))
 
     def release(self, table: Table) -> int:
-        """The index that was chosen."""
-        return int(made(self)(table.cells))
+        """Return the chosen index."""
+        return int(make_calibrated(self)(table.cells))
 
     @property
     def least(self) -> float:
-        return at_least(2 * Fraction(self.bounds.added.linf) / self.epsilon)
+        return round_up(2 * Fraction(self.bounds.added.linf) / self.epsilon)
 
     def make(self, scale: float) -> Any:
-        space = integers(), linf_distance(T="i64")
+        space = integer_domain(), linf_distance(T="i64")
         return make_noisy_max(*space, max_divergence(), scale=scale)
 
     def within_price(self, mechanism: Any) -> bool:

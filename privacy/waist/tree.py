@@ -27,7 +27,7 @@ from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 from privacy.tables.bounded_table import Bounds, Reach, Table
 from privacy.tables.price import ExactPrice
 from privacy.tables.tree_shape import best_branching, levels, nodes_of_prefix
-from privacy.waist.calibration import integers
+from privacy.waist.calibration import integer_domain
 from privacy.waist.laplace import DiscreteLaplace
 
 __all__ = ["LaplaceTree", "best_branching", "levels", "nodes_of_prefix", "worst_prefix"]
@@ -61,7 +61,7 @@ class LaplaceTree:
         return self.nodes.standard_deviation * worst_prefix(self.leaves, self.branching)
 
     def error(self, probability: float) -> int:
-        """A t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
+        """Return a t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
         return int(np.ceil(self.standard_deviation / np.sqrt(probability)))
 
     def release(self, table: Table) -> NDArray[np.float64]:
@@ -87,11 +87,13 @@ class LaplaceTree:
         height = tree.map(1)
         rows = int(np.prod(self.bounds.shape[:-1]))
         count = len(tree(np.zeros(self.leaves, np.int64)))
-        added, changed = (_raised(r, height) for r in (self.bounds.added, self.bounds.changed))
+        added, changed = (
+            _raise_to_power(r, height) for r in (self.bounds.added, self.bounds.changed)
+        )
         return DiscreteLaplace(Bounds((rows, count), added, changed), self.epsilon)
 
 
-def _raised(reach: Reach, height: int) -> Reach:
+def _raise_to_power(reach: Reach, height: int) -> Reach:
     """Return the sensitivity of the tree: each unit at a leaf moves one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
@@ -99,7 +101,7 @@ def _raised(reach: Reach, height: int) -> Reach:
 @lru_cache(maxsize=256)
 def _tree(leaves: int, branching: int) -> Any:
     return make_b_ary_tree(
-        integers(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
+        integer_domain(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
     )
 
 
@@ -110,7 +112,8 @@ def _consistent(branching: int) -> Any:
 
 @lru_cache(maxsize=256)
 def worst_prefix(leaves: int, branching: int) -> float:
-    """Standard deviation of the worst consistent running sum, for unit noise on every node.
+    """Return the standard deviation of the worst consistent running sum, for unit noise on every
+    node.
 
     Exact for a few hundred leaves, a bound beyond: least squares is never worse than the sum of
     the nodes that make up the prefix. Consistency is least squares [HRMS10]: with A the

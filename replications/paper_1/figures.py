@@ -36,7 +36,7 @@ _START, _END = "<!-- numbers -->", "<!-- end of numbers -->"
 
 
 def example(kinds: Sequence[SizeKind] = KINDS) -> Iterator[str]:
-    """The paper's own example."""
+    """Yield the lines of the paper's own example."""
     question = (ALPHA, DELTA, GROUPS, BINS, EPSILON)
     private = sample_size(*question, "theorem-1")
     bare = sample_size(*question, "lemma-5.1")

@@ -22,7 +22,7 @@ def average_envy(utilities: Floats) -> float:
 
 
 def share_envious(utilities: Floats, epsilon: float) -> float:
-    """The share of people who would gain more than epsilon."""
+    """Return the share of people who would gain more than epsilon."""
     return float((envy(utilities) > epsilon).mean())
 
 

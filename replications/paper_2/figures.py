@@ -15,13 +15,13 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from api.kinds.envy_freeness.algorithms.terms import Bounds, Verdict
 from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
 from auditor_client.envy.charts import tube_chart
 from bench.envy import DELTA, EPSILON
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 from replications.paper_2 import platforms
 
 Row = dict[str, Any]
@@ -36,7 +36,7 @@ BOTH: tuple[Bounds, ...] = ("printed", "tight")
 def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
     """Run the same problem for `trials` targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
-    return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)
+    return run(make_fleet(terms, len(means) - 1, trials), equal_arms(means, rng), rng, ahead=True)
 
 
 def figure_3_rows(trials: int, alphas: Sequence[float]) -> list[Row]:
@@ -84,7 +84,7 @@ def figure_3(rows: Sequence[Row]) -> Any:
 
 
 def _shares(rows: Sequence[Row]) -> list[float]:
-    """Steps by the printed bounds in those by the tight ones."""
+    """Return steps by the printed bounds in those by the tight ones."""
     return [
         float(printed["duration"] / tight["duration"])
         for printed, tight in zip(rows[::2], rows[1::2], strict=True)

@@ -39,7 +39,7 @@ def liked() -> NDArray[np.bool_] | None:
 
 
 def read(wheel: Path) -> NDArray[np.bool_]:
-    """The ratings in the wheel: user, film, stars and time, one line each."""
+    """Read the ratings in the wheel: user, film, stars and time, one line each."""
     with zipfile.ZipFile(wheel) as held, held.open(FILE) as lines:
         users, films, stars = np.loadtxt(lines, skiprows=1, usecols=(0, 1, 2), unpack=True)
     found = np.zeros((PEOPLE, FILMS), bool)

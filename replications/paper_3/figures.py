@@ -39,7 +39,7 @@ _NAMES: dict[str, Any] = {"score": "score", "group": "gender"}
 
 
 def everybody(opportunities: Opportunities, name: str) -> pa.Table:
-    """The log with groups by their plural."""
+    """Return the log with groups by their plural."""
     table = opportunities.table(name)
     codes = pc.index_in(table["gender"], pa.array(_PLURALS.keys()))
     named = pa.array(_PLURALS.values()).take(codes.combine_chunks())

@@ -57,7 +57,7 @@ class Logs:
 
 
 def simulated_logs(days: int = DAYS, rows: int = ROWS, viewers: int = VIEWERS) -> Logs:
-    """Logs of a feed that leans towards young creators by a factor of 1.3."""
+    """Simulate logs of a feed that leans towards young creators by a factor of 1.3."""
     made = Impressions(World(2025, viewers), Feed(strategies={"default": {}}), days, rows)
     own = reo.own_logs(
         made.traffic("default"), made.traffic("random"), list(SIGNALS), "young_adult", day="day"
@@ -226,7 +226,9 @@ def clustered(runs: int = CLUSTERED) -> Iterator[Row]:
 
 
 def _moody(rng: np.random.Generator, viewers: int, first: int) -> Any:
-    """A log of viewers who like almost all or almost nothing, of groups of their own taste."""
+    """Simulate a log of viewers who like almost all or almost nothing, of groups of their own
+    taste.
+    """
     import polars as pl
 
     viewer = np.repeat(np.arange(viewers), 10)

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.reo.confidence_box import spread
-from auditor_client.reo.counts import PositiveCounts, Positives, aligned, counts_of
+from auditor_client.reo.confidence_box import relative_spread
+from auditor_client.reo.counts import PositiveCounts, Positives, align_groups, check_counts
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import Utilities, slopes
 from auditor_client.stats.critical_values import quantile
@@ -49,13 +49,15 @@ def bootstrap(
     method: Method = "standard",
     seed: int = 0,
 ) -> Resampled:
-    """The penalty with bootstrap limits: normal ones, or corrected for bias and skewness (BCa)."""
+    """Return the penalty with bootstrap limits: normal ones, or corrected for bias and skewness
+    (BCa).
+    """
     shown, probed = _checked([recommended, random], [n_recommended, n_random], delta)
     generator = np.random.default_rng(seed)
-    found = spread(
+    found = relative_spread(
         _resampled(shown, repetitions, generator) / _resampled(probed, repetitions, generator)
     )
-    value = float(spread(shown.positives / probed.positives))
+    value = float(relative_spread(shown.positives / probed.positives))
     if method == "bca":
         low, high = _bca(found, value, _acceleration(shown, probed), delta)
         return Resampled(value, float(found.std(ddof=1)), low, high, float(found.mean()) - value)
@@ -78,8 +80,8 @@ def bootstrap_difference(
     generator = np.random.default_rng(seed)
     one, other, probed = (_resampled(counts, repetitions, generator) for counts in traffics)
     first, second, below = (counts.positives for counts in traffics)
-    value = float(spread(first / below) - spread(second / below))
-    return _normal(spread(one / probed) - spread(other / probed), value, delta)
+    value = float(relative_spread(first / below) - relative_spread(second / below))
+    return _normal(relative_spread(one / probed) - relative_spread(other / probed), value, delta)
 
 
 def partitions(
@@ -106,7 +108,7 @@ def partitions(
                 "Some part has a group without positives: use fewer folds.",
                 case="group-without-positives",
             )
-        found.append(spread(above / below))
+        found.append(relative_spread(above / below))
     return _welch(found, traffics, delta)
 
 
@@ -119,7 +121,7 @@ def _welch(found: Sequence[Floats], traffics: Sequence[PositiveCounts], delta: f
     degrees = math.floor(se**4 / below)
     t = float(special.stdtrit(degrees, 1 - delta / 2))
     first, second, random = (counts.positives for counts in traffics)
-    whole = float(spread(first / random) - spread(second / random))
+    whole = float(relative_spread(first / random) - relative_spread(second / random))
     return Resampled(value, se, value - t * se, value + t * se, value - whole)
 
 
@@ -128,10 +130,10 @@ def _checked(
 ) -> list[PositiveCounts]:
     check_delta(delta)
     found = [
-        counts_of(one, n, None, f"traffic {number + 1}")
+        check_counts(one, n, None, f"traffic {number + 1}")
         for number, (one, n) in enumerate(zip(traffics, rows, strict=True))
     ]
-    return [found[0], *(aligned(found[0], one) for one in found[1:])]
+    return [found[0], *(align_groups(found[0], one) for one in found[1:])]
 
 
 def _cells(counts: PositiveCounts) -> tuple[int, Floats]:

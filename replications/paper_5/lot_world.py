@@ -86,7 +86,7 @@ def world(seed: int = SEED, queries: int = QUERIES, members: int = MEMBERS) -> L
 
 
 def _noise(share: NDArray[np.float64]) -> float:
-    """The noise that gives Σwd/Σw, w = p(1 - p') of independent members, the error wanted."""
+    """Return the noise that gives Σwd/Σw, w = p(1 - p') of independent members, that error."""
     # SE = σ·√(E[w²]/n)/E[w]
     mean = share.mean() * (1 - share.mean())
     square = np.mean(share**2) * np.mean((1 - share) ** 2)
@@ -106,7 +106,7 @@ def estimates(sums: Any) -> NDArray[np.float64]:
 
 
 def plain(made: LotWorld, repetitions: int = REPETITIONS) -> NDArray[np.int64]:
-    """The sums in the clear: (1 + repetitions) × orders × ranks × (difference, 1)."""
+    """Return the sums in the clear: (1 + repetitions) × orders × ranks × (difference, 1)."""
     return plaintext_bootstrap.sums_of(
         made.rows, made.weights, TUPLES, len(GAPS), repetitions, seed=made.seed + 1
     )

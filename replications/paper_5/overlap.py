@@ -69,7 +69,7 @@ def error_rate(standard_errors: Floats | Sequence[float], confidence: float = 0.
 def dependent_error_rate(
     covariance: Floats, confidence: float = 0.95, repetitions: int = 100_000, seed: int = 0
 ) -> float:
-    """The same by simulation, for estimates with this covariance."""
+    """Return the same by simulation, for estimates with this covariance."""
     errors = np.sqrt(np.diag(covariance)) * _z(confidence)
     drawn = np.random.default_rng(seed).multivariate_normal(
         np.zeros(len(covariance)), covariance, repetitions

@@ -58,7 +58,7 @@ def terms_of(made: LotWorld) -> LibraryTerms:
 
 
 def encrypted(made: LotWorld, terms: LibraryTerms, workers: int = 2) -> NDArray[np.object_]:
-    """The sums by the protocol, both parties in turns."""
+    """Return the sums by the protocol, both parties in turns."""
     tokens = b"".join(_tokens(terms.members))
     with ProcessPoolExecutor(workers) as pool:
         tester = TesterParty(terms, tokens, made.weights, spread=pool.map)

@@ -35,7 +35,7 @@ def show_spending(
     from auditor_client.oversight import charts  # Altair takes a second
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
-    spent = spent_of(found.charges)
+    spent = sum_spending(found.charges)
     pictures = [
         (charts.spending_chart(found, each).to_dict(), f"Charged per week, in {each}.")
         for each in sorted(spent)
@@ -72,7 +72,7 @@ def show_report(
     from auditor_client.oversight.report import RESTS_ON, limit_words
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
-    spent = spent_of(found.charges)
+    spent = sum_spending(found.charges)
     reasons = Counter(refusal.code for refusal in found.refusals).most_common()
     return visit.page(
         "regulator/report.html",
@@ -114,7 +114,7 @@ def get_table(
     return StreamingResponse(pieces, media_type=exports.MEDIA_TYPES["csv"], headers=headers)
 
 
-def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
+def sum_spending(charges: list[Charge]) -> dict[str, Decimal]:
     """Return the sum of charges without refunds, by currency."""
     found: dict[str, Decimal] = {}
     for charge in charges:

@@ -35,7 +35,7 @@ class SignedAct:
 
 
 def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
-    """Show the page on which the statement is signed. Nothing was done yet."""
+    """Show the page on which an act is signed. Nothing has been done yet."""
     return visit.page(
         "sign.html",
         act=act,
@@ -47,7 +47,7 @@ def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
 
 
 def parse_draft(model: type[Draft], **fields: object) -> Draft:
-    """Return the request of a form; raise an error that names the wrong field."""
+    """Parse the request of a form, or return what is wrong with it."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -55,7 +55,7 @@ def parse_draft(model: type[Draft], **fields: object) -> Draft:
 
 
 def parse_signed(model: type[Draft], form: dict[str, str]) -> Draft:
-    """Return the request that was signed, from the form that came back."""
+    """Parse the signed request that the browser sends back."""
     try:
         return model.model_validate_json(form.get("request", ""))
     except ValidationError as error:

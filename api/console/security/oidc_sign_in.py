@@ -113,7 +113,7 @@ class OutsideSignIn:
         )
 
     def _exchange(self, code: str, asked: SignInAttempt) -> str:
-        """Return the ID token for a code."""
+        """Exchange the code for an ID token."""
         try:
             with self._session() as client:
                 answer = client.fetch_token(

@@ -21,7 +21,7 @@ class EntryRow(SQLModel, table=True):
     at: datetime = Field(sa_type=Utc)
 
 
-class HeadRow(SQLModel, table=True):
+class LedgerEndRow(SQLModel, table=True):
     """End of the ledger, which every append locks first: entries follow the commit order."""
 
     __tablename__ = "ledger_head"

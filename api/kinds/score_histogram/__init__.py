@@ -79,7 +79,7 @@ class ScoreHistogram:
             )
             for number, (label, row) in enumerate(rows)
         ]
-        return {"bins": request.bins, "groups": groups}
+        return {"bins": request.bins, "groups": groups, "least_share": request.least_share}
 
     def rules(self, request: ScoreHistogramRequest, platform: Platform) -> tuple[str, ...]:
         return score_bins.RULES

@@ -38,7 +38,7 @@ from openapi.resources import (
 )
 from privacy.errors import BoundsError
 from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, sum_by_person
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
 from privacy.waist import ReleasePlan
@@ -105,10 +105,10 @@ class TwoParty:
         """Return the memory for all messages, their content, the encrypted sums, and everybody's
         values.
         """
-        from privacy.two_party.message_order import script  # an extra
+        from privacy.two_party.message_order import list_messages  # an extra
 
         terms = terms_of(request, audience, "")
-        said = sum(both.message.length + both.answer.length for both in script(terms))
+        said = sum(both.message.length + both.answer.length for both in list_messages(terms))
         sums = SUM_BYTES * terms.groups * terms.cells
         people = max(audience.candidates or 0, audience.members)
         return int(2 * said + sums + VALUE_BYTES * terms.cells * people)
@@ -121,7 +121,7 @@ class TwoParty:
         released: Mapping[str, Any],
     ) -> dict[str, Any]:
         asked = request.model_dump(include={"metric", "hidden_groups", "weight_scale"})
-        cells = list(metric_of(request.metric.model_dump()).layout.cells)
+        cells = list(make_metric(request.metric.model_dump()).layout.cells)
         return {**asked, "rows": audience.members, "cells": cells, **released}
 
     def rules(self, request: TwoPartyRequest, platform: Platform) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -
         audit_id,
         rows=audience.members,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=audience.candidates,
@@ -160,7 +160,7 @@ def values_of(
 ) -> Callable[[Persons], Integers]:
     """Return the function that computes values (person × cell) within the terms' bounds."""
     metric = request.metric
-    made: Any = metric_of(metric.model_dump())
+    made: Any = make_metric(metric.model_dump())
     cut: Callable[[Integers], Integers] = made.layout.cut
 
     def values(persons: Persons) -> Integers:
@@ -243,7 +243,7 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
     if isinstance(metric, SoftLot):
         log_checks.check_range(metric.relevance_range, *log.numbers[metric.relevance])
     try:
-        metric_of(metric.model_dump())
+        make_metric(metric.model_dump())
     except BoundsError as error:
         raise InvalidBinsError(f"{error}. Nothing was charged.", case="metric-bounds") from error
 

@@ -37,12 +37,12 @@ class Upload:
 
 def find_near_identical(session: Session, period: TimeRange) -> Iterator[Flag]:
     """Yield a flag for each audience of the period that is similar to an earlier one."""
-    for upload, earlier, found in pairs(_uploads(session)):
+    for upload, earlier, found in find_similar_pairs(_uploads(session)):
         if upload.at in period:
             yield _flag(upload, earlier, found)
 
 
-def pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
+def find_similar_pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
     """Yield each upload that is near-identical to earlier ones, with the most similar of these."""
     holders: dict[int, deque[Upload]] = {}
     for upload in uploads:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from api.platforms.files.people_table import PeopleTable, TableError
 from api.platforms.interfaces import Persons, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 
 Tensors = Mapping[str, NDArray[Any]]
 # Function from content and context to inputs of the model, for a model that reads no text itself.
@@ -105,7 +105,7 @@ class OnnxScores:
         told = self._tell(content, context)
         rows = self._rows(persons)
         known = np.flatnonzero(rows >= 0)
-        places = lanes_of(rows[known])
+        places = assign_lanes(rows[known])
         size = self._options.rows_per_run
         # An empty batch also has one run.
         runs = int(places.max(initial=0)) // size + 1
@@ -145,11 +145,11 @@ class OnnxScores:
         return [self._session.get_outputs()[0].name]
 
 
-def lanes_of(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a distinct position for each row, which is equal to the row modulo `LANES`."""
+def assign_lanes(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return a place for each row, each its own, with the row's remainder modulo `LANES`."""
     lane = rows % LANES
     order = np.argsort(lane, kind="stable")
-    first, count = runs_of(lane[order])
+    first, count = find_runs(lane[order])
     turn = np.empty(len(rows), np.intp)
     turn[order] = np.arange(len(rows)) - np.repeat(first, count)
     return turn * LANES + lane

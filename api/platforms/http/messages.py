@@ -66,7 +66,7 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
     """
     try:
         with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:
-            schema, batches = reader.schema, list(_bounded(reader, limit, rows))
+            schema, batches = reader.schema, list(_read_bounded(reader, limit, rows))
         said = schema.metadata or {}
         model = said.get(_MODEL)
         columns = pa.Table.from_batches(batches, schema.remove_metadata())
@@ -78,7 +78,7 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
         raise WireError("not a valid Arrow stream of this protocol") from error
 
 
-def _bounded(
+def _read_bounded(
     reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches within the limits; a row of an empty type counts as 8 bytes."""

@@ -36,7 +36,7 @@ class Estimate:
         return "unfair" if beyond else "inconclusive"
 
     def explain(self) -> str:
-        """The estimate in one sentence."""
+        """Explain the estimate in one sentence."""
         first, second = self.groups
         words = (
             f"{self.measure}, {first} against {second}: {self.value:.3f}, between {self.low:.3f}"

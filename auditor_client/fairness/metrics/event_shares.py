@@ -26,7 +26,7 @@ _NOBODY = Count(0, 1, math.inf)
 
 
 def difference_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first - p_second."""
+    """Return an upper limit of p_first - p_second."""
     tests = tests_above(first, second, 2 * level)
     if not tests.by_ratio:
         return 1.0
@@ -43,7 +43,7 @@ def less_noisy(first: GroupView, second: GroupView, k: int) -> tuple[GroupCounts
 
 
 def ratio_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first / p_second, infinite where there is none."""
+    """Return an upper limit of p_first / p_second, infinite if there is none."""
     tests = tests_above(first, second, 2 * level)
     least = min((c.p_second[0] for cells in tests.by_ratio for c in cells), default=0.0)
     if least <= 0:
@@ -58,14 +58,15 @@ def _ratio_above(tests: Tests) -> float:
     for band in range(_BANDS, -_BANDS - 1, -1):
         weight = _BAND**band
         if not rejects_ratio(tests, weight, weight):
-            return _within_band(tests, weight, limit)
+            return within_band(tests, weight, weight, limit)
         limit = weight
     return limit
 
 
-def _within_band(tests: Tests, weight: float, limit: float) -> float:
-    """The limit inside of the first band that is not rejected whole: there, weights are fixed."""
-    low, high = weight, limit
+def within_band(tests: Tests, low: float, weight: float, high: float) -> float:
+    """Return the limit inside of the first band that is not rejected whole; weights are
+    fixed.
+    """
     if math.isinf(high):
         return high
     for _ in range(_HALVINGS):

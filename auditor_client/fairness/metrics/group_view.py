@@ -15,7 +15,14 @@ import numpy as np
 
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
-from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, distribution, summed
+from auditor_client.stats.noise import (
+    AnyNoise,
+    Floats,
+    Laplace,
+    TreeError,
+    distribution,
+    sum_of_draws,
+)
 
 
 class GroupView(ABC):
@@ -52,7 +59,8 @@ class GroupView(ABC):
 
     @abstractmethod
     def log_mgf_lipschitz(self, s: Floats, most: float) -> Floats:
-        """A bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside` too.
+        """Return a bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside`
+        too.
 
         For every f with slopes of at most one that is 0 at `centre` and `outside`, and |c| <= most.
         """
@@ -68,11 +76,11 @@ class GroupView(ABC):
         return (self.middles[0] + self.middles[-1]) / 2
 
     def inside(self) -> float:
-        """The noisy number of people inside of the bins."""
+        """Return the noisy number of people inside of the bins."""
         return float(self.sums(np.ones((1, self.bins)))[0])
 
     def share_below(self, k: int) -> float:
-        """The measured share of people in the first k bins, from the less noisy count."""
+        """Return the measured share of people in the first k bins, from the less noisy count."""
         low, high = self.lower(k), self.upper(k)
         if distribution(high.rate).variance < distribution(low.rate).variance:
             return 1 - high.table[0] / self.size.estimate
@@ -114,7 +122,7 @@ class HistogramGroupView(GroupView):
         return distribution(self.group.rate).most_tilt
 
     def _event(self, cells: tuple[int, ...]) -> GroupCounts:
-        return GroupCounts((sum(cells),), self.size, summed(self.group.rate, len(cells)))
+        return GroupCounts((sum(cells),), self.size, sum_of_draws(self.group.rate, len(cells)))
 
 
 @dataclass(frozen=True)

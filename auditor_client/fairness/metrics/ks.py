@@ -10,7 +10,7 @@ at one end, in one direction. Below, ends and directions share the level.
 from heapq import nsmallest
 
 from auditor_client.fairness.bin_tests import tests_above
-from auditor_client.fairness.gap_bounds import highest
+from auditor_client.fairness.gap_bounds import highest_limit
 from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.event_shares import difference_above, less_noisy
 from auditor_client.fairness.metrics.group_view import GroupView
@@ -21,10 +21,10 @@ _TRIED = 3
 
 
 def kolmogorov_smirnov(first: GroupView, second: GroupView, delta: float) -> Estimate:
-    """The distance, between limits that miss with probability delta/2 each."""
+    """Return the distance, between limits that miss with probability delta/2 each."""
     ends = range(1, first.bins + 1)
     claims = [less_noisy(*pair, k) for k in ends for pair in ((first, second), (second, first))]
-    high = highest([tests_above(*claim, delta) for claim in claims])
+    high = highest_limit([tests_above(*claim, delta) for claim in claims])
     level = delta / 2 / len(claims)
     likely = nsmallest(_TRIED, claims, key=lambda claim: _observed(claim))
     low = max(-difference_above(*claim, level) for claim in likely)

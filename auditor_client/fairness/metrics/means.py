@@ -32,7 +32,9 @@ Stake = tuple[float, float, float]
 
 
 def mean_difference(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
-    """The mean score of the first group less that of the second, of people inside of the bins."""
+    """Return the mean score of the first group less that of the second, of people inside of the
+    bins.
+    """
     f = np.asarray(first.middles)
     low, high = limits(first, second, f, delta)
     value = _mean(first, f) - _mean(second, f)
@@ -100,7 +102,7 @@ def _stakes(first: GroupView, second: GroupView, f: Floats, level: float) -> lis
 
 
 def _noise(side: GroupView, f: Floats) -> float:
-    """The variance of the noise in Σ (f - middle)·count, from its second derivative."""
+    """Return the variance of the noise in Σ (f - middle)·count, from its second derivative."""
     tiny = 1e-3 * min(side.most_tilt, 1.0) / float(np.abs(f).max() + f.max() - f.min())
     centred = tiny * (f - (f.max() + f.min()) / 2)
     return 2 * float(side.log_mgf(centred[None, :])[0]) / tiny**2

@@ -24,7 +24,7 @@ class MetricsMixin:
     """Measures of all pairs of groups; a release supplies its group views and bins."""
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         raise NotImplementedError
 
     def limits(self) -> list[tuple[float, float]]:
@@ -53,7 +53,7 @@ class MetricsMixin:
         return self._pairs(delta, lambda a, b, level: mean_difference(a, b, level, rounding))
 
     def kolmogorov_smirnov(self, delta: float = 0.05) -> "list[Estimate]":
-        """The largest differences of running shares, over the ends of bins."""
+        """Return the largest differences of running shares, over the ends of bins."""
         from auditor_client.fairness.metrics.ks import kolmogorov_smirnov
 
         return self._pairs(delta, kolmogorov_smirnov)

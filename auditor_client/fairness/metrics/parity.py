@@ -19,7 +19,7 @@ from auditor_client.fairness.metrics.means import limits
 
 
 def parity(first: GroupView, second: GroupView, k: int, delta: float, measure: str) -> Estimate:
-    """The difference of selected shares, where the first k bins are not selected."""
+    """Return the difference of selected shares, where the first k bins are not selected."""
     if first.size.kind == second.size.kind == "known":
         # s_a - s_b is the share of b in the first k bins less that of a.
         high = difference_above(*less_noisy(second, first, k), delta / 2)
@@ -35,7 +35,7 @@ def parity(first: GroupView, second: GroupView, k: int, delta: float, measure: s
 def impact_ratio(
     first: GroupView, second: GroupView, k: int, delta: float, measure: str
 ) -> Estimate:
-    """The ratio of selected shares."""
+    """Return the ratio of selected shares."""
     one, other = first.upper(k), second.upper(k)
     high = ratio_above(one, other, delta / 2)
     low = 1 / ratio_above(other, one, delta / 2)
@@ -46,7 +46,9 @@ def impact_ratio(
 
 
 def passes_four_fifths(estimate: Estimate, least: float = 0.8) -> str:
-    """`passes`, `fails` or `inconclusive`: whether neither group has less than 4/5 of the other."""
+    """Return `passes`, `fails` or `inconclusive`: whether neither group has less than 4/5 of the
+    other.
+    """
     if estimate.low >= least and estimate.high <= 1 / least:
         return "passes"
     beyond = estimate.high < least or estimate.low > 1 / least

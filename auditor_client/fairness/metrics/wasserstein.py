@@ -37,7 +37,7 @@ class ErrorPart:
 
 
 def wasserstein(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
-    """The distance, between limits that miss with probability delta/2 each."""
+    """Return the distance, between limits that miss with probability delta/2 each."""
     low, high = _below(first, second, delta / 2), _above(first, second, delta / 2)
     value = transport(first, second, max(_total(first), 1.0), max(_total(second), 1.0))
     names = (first.name, second.name)
@@ -90,7 +90,7 @@ def _above(first: GroupView, second: GroupView, level: float) -> float:
 
 
 def _total(side: GroupView) -> float:
-    """The noisy number of people, all cells added."""
+    """Return the noisy number of people, all cells added."""
     return float(side.sums(np.ones((1, side.bins + 1)))[0])
 
 
@@ -105,7 +105,7 @@ def _spread(side: GroupView, level: float, size_level: float) -> tuple[float, fl
 
 
 def _mean_above(side: GroupView, g: Floats, people: int, level: float) -> float:
-    """An upper limit of E g, for g >= 0, missed with probability at most `level`."""
+    """Return an upper limit of E g, for g >= 0, missed with probability at most `level`."""
     top = float(g.max())
     s = tilts(side.most_tilt)
     # P(Σ g·C <= c) <= e^{sc} · E e^{-s·noise} · (1 - E g/top · (1 - e^{-s·top}))^n, solved for E g
@@ -116,7 +116,7 @@ def _mean_above(side: GroupView, g: Floats, people: int, level: float) -> float:
 
 
 def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
-    """A q with P(Σ weight·Σ (E f - f)·count >= q) <= level, whichever f."""
+    """Return a q with P(Σ weight·Σ (E f - f)·count >= q) <= level, whichever f."""
     wide = parts[0].side.middles[-1] - parts[0].side.middles[0]
     least = min(part.side.most_tilt / part.weight for part in parts) / wide
     s = np.geomspace(1e-4, 1.0, 400) * min(least, 50 / (wide * max(p.weight for p in parts)))
@@ -130,7 +130,7 @@ def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
 
 
 def _bennett(tilt: Floats, variance: float) -> Floats:
-    """A bound of log E exp(tilt·X) for X <= 1 of mean 0 and at most this variance."""
+    """Return a bound of log E exp(tilt·X) for X <= 1 of mean 0 and at most this variance."""
     # docs/explanation/metrics.md: the law on -v and 1 with mean 0 and variance v has the
     # largest of all.
     return np.log((np.exp(-tilt * variance) + variance * np.exp(tilt)) / (1 + variance))

@@ -8,8 +8,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import RequestFacts, column_range, log_offer, words_among
+from auditor_client.kinds.asking.facts import (
+    RequestFacts,
+    column_range,
+    columns_among,
+    log_offer,
+    words_among,
+)
 from auditor_client.kinds.asking.hooks import AskingHalf
+from auditor_client.kinds.asking.planned_bins import planned_bins
 from auditor_client.kinds.asking.values import READERS, numbers
 from auditor_client.kinds.options import parse_bins
 from openapi.complaints import complaints
@@ -28,8 +35,10 @@ def build_request(
     said = {name: value for name, value in given.items() if value is not None}
     _refuse_strangers(contract, asking, said)
     derived = asking.derive(said, facts)
-    fields = _Reading(contract, said, facts, frozenset(derived)).fields() | dict(derived)
+    reading = _Reading(contract, said, facts, frozenset(derived))
+    fields = reading.fields() | dict(derived)
     try:
+        fields |= reading.planned_bins(fields)
         return contract.request(kind=contract.name, **fields)  # type: ignore[call-arg]
     except ValidationError as error:
         names = {each.field: each.name for each in parameters_of(contract.request)}
@@ -65,15 +74,31 @@ class _Reading:
         given = {name: value for name, value in found.items() if value is not None}
         return given | self._noise(given)
 
+    def planned_bins(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the bins of scores that the planner chooses, where none were given."""
+        return {
+            each.field: planned_bins(self.contract, each.field, fields, self.facts)
+            for each in parameters_of(self.contract.request)
+            if each.role == "bins" and each.over == "scores" and each.field not in fields
+        }
+
     def _said(self, parameter: RequestParameter) -> Any:
         """Return what was said of a parameter, or its default."""
         value = self.said.get(parameter.name)
         if value is None and parameter.required:
-            raise InputError(
-                f"{parameter.name} is missing. {parameter.title}: {parameter.help}",
-                case=f"no-{parameter.name}",
-            )
+            return self._only_one(parameter)
         return parameter.default if value is None else value
+
+    def _only_one(self, parameter: RequestParameter) -> Any:
+        """Return the one column of the log that a parameter can be; refuse where it is open."""
+        offered = columns_among(self._log(), parameter.among) if parameter.among else []
+        if len(offered) == 1:
+            return offered[0]
+        choices = f" This log offers: {', '.join(offered)}." if offered else ""
+        raise InputError(
+            f"{parameter.name} is missing. {parameter.title}: {parameter.help}{choices}",
+            case=f"no-{parameter.name}",
+        )
 
     def _value(self, parameter: RequestParameter, value: Any) -> Any:
         """Return what the request takes; None where the service chooses."""
@@ -90,6 +115,8 @@ class _Reading:
         levels = self.said.get("levels") if parameter.levels else None
         if isinstance(levels, str):
             levels = numbers(levels, parameter) or None
+        if value is None and levels is None:
+            return None
         if isinstance(value, str):
             value = int(value) if value.strip().isdecimal() else numbers(value, parameter)
         low, high = self._span(parameter)

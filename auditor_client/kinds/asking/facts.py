@@ -46,6 +46,14 @@ def column_range(offer: LogOffer, column: str) -> tuple[float, float]:
     )
 
 
+def columns_among(offer: LogOffer, among: str) -> list[str]:
+    """Return the columns of a log that can be chosen."""
+    if among == "creators":
+        return list(offer.traffic.creators) if offer.traffic else []
+    numbers = [found.name for found in offer.numbers]
+    return numbers if among == "numbers" else [*numbers, *(each.name for each in offer.words)]
+
+
 def words_among(offer: LogOffer, among: str | None, column: str = "") -> list[str]:
     """Return the words of a log that can be chosen: signals, strategies, days, or a column's."""
     every = {each.name: each.values for each in offer.words}

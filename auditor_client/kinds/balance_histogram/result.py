@@ -1,4 +1,4 @@
-"""Balance histograms: how much of the lifetime cap the people of each group have borne."""
+"""Balance histograms: how much of the lifetime cap the people of each group have spent."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from auditor_client.kinds.protocol import Result
+from openapi.kinds import balance_histogram as contract
 from openapi.resources import AuditKind, BalanceHistogramRelease, BalanceHistogramRequest
 
 
@@ -20,7 +21,7 @@ class BalanceHistogramResult(Result[BalanceHistogramRelease]):
     are identifiers without a match. Counts lower than expected may come from either.
     """
 
-    kind: ClassVar[AuditKind] = "balance-histogram"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.outcome_moments import OutcomeMoments
+from openapi.kinds import bias_size as contract
 from openapi.resources import AuditKind, BiasSizeRelease, BiasSizeRequest
 
 _ASKED = (
@@ -42,22 +43,42 @@ class Corrections:
 
     @classmethod
     def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
-        """The outcomes that the regression of each bin predicts, as the paper corrects scores."""
-        from auditor_client.outcome.scored_rows import (
-            regression_of,  # SciPy takes seconds to import
-        )
+        """Return corrections to the outcomes that the regression of each bin predicts.
 
-        add = {name: list[float]() for name in moments.groups}
-        slopes = []
-        for number in range(len(moments.edges) - 1):
-            low, high = moments.limits(number)
-            level, slope = regression_of(moments, number, binary)
-            # The scaled score is (2s - low - high) / (high - low).
-            middle = level - slope * (low + high) / (high - low)
-            slopes.append(moments.outcome_scale * slope * 2 / (high - low))
-            for name, value in zip(moments.groups, middle.tolist(), strict=True):
-                add[name].append(float(moments.outcome(value)))
-        return cls(moments.edges, add, slopes)
+        A bin with too few outcomes is corrected as the nearest bin that has enough, and the lower
+        one of two. `InputError` if no bin has.
+        """
+        bins = range(len(moments.edges) - 1)
+        found = {number: line for number in bins if (line := _line(moments, number, binary))}
+        if not found:
+            raise InputError(
+                "The outcome test has too few outcomes in every bin to correct scores. Run one with"
+                " fewer bins, more people or a larger epsilon.",
+                case="few-outcomes-in-a-bin",
+            )
+        nearest = [min(found, key=lambda other: (abs(other - number), other)) for number in bins]
+        add = {
+            name: [found[number][0][place] for number in nearest]
+            for place, name in enumerate(moments.groups)
+        }
+        return cls(moments.edges, add, [found[number][1] for number in nearest])
+
+
+def _line(moments: OutcomeMoments, number: int, binary: bool) -> tuple[list[float], float] | None:
+    """Return what a bin adds by group, and its slope; None if it has too few outcomes."""
+    from auditor_client.outcome.scored_rows import regression_of  # SciPy takes seconds to import
+
+    low, high = moments.limits(number)
+    try:
+        level, slope = regression_of(moments, number, binary)
+    except InputError as error:
+        if error.case != "few-outcomes-in-a-bin":
+            raise
+        return None
+    # The scaled score is (2s - low - high) / (high - low).
+    middle = level - slope * (low + high) / (high - low)
+    add = [float(moments.outcome(value)) for value in middle.tolist()]
+    return add, moments.outcome_scale * slope * 2 / (high - low)
 
 
 @dataclass(frozen=True)
@@ -79,7 +100,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
     of the audience compete with each other, see `caution`.
     """
 
-    kind: ClassVar[AuditKind] = "bias-size"
+    kind: ClassVar[AuditKind] = contract.KIND.name
     caution: ClassVar[str] = (
         "Only rows of the audience compete: within a query, opportunities move between people of"
         " the audience and never to or from others. Where others compete too, this understates the"
@@ -118,7 +139,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
         return _percent(before, after, ((high - low) + abs(low) * groups) * error)
 
     def ranks(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
-        """The average rank of each group, 1 the highest, as it was and corrected."""
+        """Return the average rank of each group, 1 the highest, before and after correction."""
         places = self.release.places
         if places is None:
             raise InputError(
@@ -183,7 +204,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
 
 
 def _percent(before: float, after: float, error: float) -> OpportunityChange:
-    """The change in percent, where both are off by at most `error`; both are at least 0."""
+    """Return the change in percent, where both are off by at most `error`; both are at least 0."""
     least, most = max(before - error, 0.0), before + error
     value = 100 * (after / before - 1) if before > 0 else math.nan
     low = 100 * (max(after - error, 0.0) / most - 1) if most > 0 else -100.0
@@ -194,7 +215,7 @@ def _percent(before: float, after: float, error: float) -> OpportunityChange:
 def _mean(
     total: float, count: float, error: float, count_error: float, places: int
 ) -> tuple[float, float, float]:
-    """A mean of ranks from 1 to `places`, and limits of it."""
+    """Return a mean of ranks from 1 to `places`, and limits of it."""
     value = total / count if count > 0 else math.nan
     least, most = count - count_error, count + count_error
     low = (total - error) / most if most > 0 else 1.0

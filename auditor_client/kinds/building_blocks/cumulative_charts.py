@@ -9,7 +9,7 @@ from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 
 
 def running_chart(audit: ScoreCdfResult | LogCdfResult, title: str, unit: str) -> Chart:
-    """Running counts of each group up to each edge, noise included."""
+    """Draw running counts of each group up to each edge, noise included."""
     names = list(audit.cumulative)
     start = audit.release.bins.edges[0]
     rows = [

@@ -49,7 +49,7 @@ def planned_parts(request: Any, audience: ForecastAudience) -> dict[str, Planned
         groups=len(audience.people),
         groups_per_person=audience.groups_per_person,
         fixed_slots=audience.fixed_size,
-        sizes_known=audience.source == "sample",
+        sizes_known=audience.source in ("sample", "confirmed"),
         candidates=audience.candidates,
     )
     parts = PLANS[request.kind](request.model_dump(mode="json"), public)

@@ -51,7 +51,7 @@ def reproduce(found: AuditFound, selection: MetricSelection, *, study: bool) -> 
 
 
 def arguments(selection: MetricSelection) -> list[str]:
-    """The options of a command that select the same."""
+    """Return the options of a command that select the same."""
     words = [word for name in selection.only for word in ("--metric", name)]
     words += [word for at in selection.thresholds for word in ("--threshold", repr(at))]
     if selection.quantiles != MetricSelection().quantiles:

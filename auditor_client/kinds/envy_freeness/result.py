@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Laplace, Noise
+from openapi.kinds import envy_freeness as contract
 from openapi.resources import AuditKind, EnvyFreenessRelease, EnvyFreenessRequest
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ EXACT_SHARE = 2
 class EnvyFreenessResult(Result[EnvyFreenessRelease]):
     """The result of an audit by exploration, with its `certificate`."""
 
-    kind: ClassVar[AuditKind] = "envy-freeness"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: EnvyFreenessRequest, made: EnvyFreenessRelease) -> Iterator[str]:

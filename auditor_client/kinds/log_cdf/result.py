@@ -8,6 +8,7 @@ import numpy as np
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
+from openapi.kinds import log_cdf as contract
 from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
 
 
@@ -15,7 +16,7 @@ from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
 class LogCdfResult(RunningCounts[LogCdfRelease]):
     """Noisy running counts of logged rows."""
 
-    kind: ClassVar[AuditKind] = "log-cdf"
+    kind: ClassVar[AuditKind] = contract.KIND.name
     all_there_is: ClassVar[str] = "everything"
 
     @classmethod

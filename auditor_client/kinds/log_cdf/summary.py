@@ -4,14 +4,16 @@ from auditor_client.kinds.building_blocks.cumulative_summary import running_tabl
 from auditor_client.kinds.log_cdf.medians import medians
 from auditor_client.kinds.log_cdf.result import LogCdfResult
 from auditor_client.kinds.presentation import Judgement, Summary
-from auditor_client.reporting.rounding import between, confidence, error, listed
+from auditor_client.reporting.rounding import confidence, error, format_interval, join_words
 
 
 def summarise(audit: LogCdfResult, judged: Judgement) -> Summary:
     """Return the medians with their limits, and edges that make about equally full bins."""
     made = audit.release
     found = medians(audit, judged.delta)
-    middle = listed(f"{between(each.low, each.high)} for {each.group}" for each in found)
+    middle = join_words(
+        f"{format_interval(each.low, each.high)} for {each.group}" for each in found
+    )
     edges = ", ".join(f"{edge:.3g}" for edge in audit.quantile_edges(10))
     return Summary(
         f"The median of {made.column} in the log {made.log} lies {middle}"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from auditor_client.kinds.protocol import Result
+from openapi.kinds import match_count as contract
 from openapi.resources import AuditKind, MatchCountRelease
 
 
@@ -13,7 +14,7 @@ from openapi.resources import AuditKind, MatchCountRelease
 class MatchCountResult(Result[MatchCountRelease]):
     """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
 
-    kind: ClassVar[AuditKind] = "match-count"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     def numbers(self) -> dict[str, Any]:
         return {"found": self.counts, "error_95": self.error_95}

@@ -2,13 +2,13 @@
 
 from auditor_client.kinds.match_count.result import MatchCountResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
-from auditor_client.reporting.rounding import error, listed
+from auditor_client.reporting.rounding import error, join_words
 
 
 def summarise(audit: MatchCountResult, _: Judgement) -> Summary:
     """Return the numbers of people found with their limits."""
     off = audit.error_95
-    found = listed(f"{count:,} of {name}" for name, count in audit.counts.items())
+    found = join_words(f"{count:,} of {name}" for name, count in audit.counts.items())
     return Summary(
         f"The platform found about {found} ({error(off)} each, 95 % confidence).",
         details=(

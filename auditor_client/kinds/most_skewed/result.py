@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
+from openapi.kinds import most_skewed as contract
 from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedRequest
 
 
@@ -15,7 +16,7 @@ from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedR
 class MostSkewedResult(Result[MostSkewedRelease]):
     """The content whose scores differ (about) most between the two groups."""
 
-    kind: ClassVar[AuditKind] = "most-skewed"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: MostSkewedRequest, made: MostSkewedRelease) -> Iterator[str]:

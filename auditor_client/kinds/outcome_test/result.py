@@ -10,6 +10,7 @@ import pyarrow as pa
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise
 from auditor_client.stats.outcome_moments import NAMES, OutcomeMoments
+from openapi.kinds import outcome_test as contract
 from openapi.resources import AuditKind, MechanismName, OutcomeTestRelease, OutcomeTestRequest
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
     not over rows.
     """
 
-    kind: ClassVar[AuditKind] = "outcome-test"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: OutcomeTestRequest, made: OutcomeTestRelease) -> Iterator[str]:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise
-from auditor_client.stats.noise_sums import summed
+from auditor_client.stats.noise_sums import sum_of_draws
+from openapi.kinds import reo as contract
 from openapi.resources import AuditKind, ReoRelease, ReoRequest, TrafficCounts
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class ReoResult(Result[ReoRelease]):
     are over viewers, not over rows. `group` is one of the audience (default: all together).
     """
 
-    kind: ClassVar[AuditKind] = "reo"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: ReoRequest, made: ReoRelease) -> Iterator[str]:
@@ -116,14 +117,16 @@ class ReoResult(Result[ReoRelease]):
     def monitor(
         self, strategy: str | None = None, group: str | None = None, delta: float = 0.05
     ) -> "Monitoring":
-        """The penalty of each day; days share delta."""
-        from auditor_client.reo.monitoring import watched
+        """Estimate the penalty of each day; days share delta."""
+        from auditor_client.reo.monitoring import watch_penalties
 
         days = self.release.days
         if not days:
             raise InputError("This audit did not ask for days.", case="no-days")
         share = delta / len(days)
-        return watched({day: self.penalty(strategy, day, group, share) for day in days}, delta)
+        return watch_penalties(
+            {day: self.penalty(strategy, day, group, share) for day in days}, delta
+        )
 
     def stages(
         self, recalled: str, strategy: str, group: str | None = None, delta: float = 0.05
@@ -155,8 +158,8 @@ class ReoResult(Result[ReoRelease]):
             self.shown(None, None, group),
             delta,
             sampled=True,
-            noise_shown=summed(self._noise(None, group), 2),
-            noise_available=summed(self._noise("random", group), 2),
+            noise_shown=sum_of_draws(self._noise(None, group), 2),
+            noise_available=sum_of_draws(self._noise("random", group), 2),
             rows_per_viewer=self._rows(group),
         )
 
@@ -171,7 +174,7 @@ class ReoResult(Result[ReoRelease]):
             {group: sum(self.positives(name, None, group).values()) for group in groups},
             {group: sum(self.shown(name, None, group).values()) for group in groups},
             delta,
-            noise=summed(self.noise, cells),
+            noise=sum_of_draws(self.noise, cells),
             rows_per_viewer=self.release.rows_per_person,
         )
 
@@ -219,13 +222,15 @@ class ReoResult(Result[ReoRelease]):
         return self.by_name({group.label: group.traffics for group in self.release.groups})
 
     def _noise(self, day: str | None, group: str | None) -> Noise:
-        """The law of a count that adds up groups of viewers, and days where none is chosen."""
+        """Return the distribution of a count that adds up groups of viewers, and days unless one is
+        chosen.
+        """
         groups = 1 if group else len(self.release.groups)
         days = max(len(self.release.days), 1) if day is None else 1
-        return summed(self.noise, groups * days)
+        return sum_of_draws(self.noise, groups * days)
 
     def _rows(self, group: str | None) -> int:
-        """The most rows of one viewer; who is in several groups has them in each."""
+        """Return the maximum rows of one viewer; a viewer in several groups has them in each."""
         many = 1 if group else self.release.groups_per_person
         return self.release.rows_per_person * many
 

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
 from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.reo.ratio_lines import Lines, four_fifths
-from auditor_client.reporting.rounding import between, confidence, error, listed, percent
+from auditor_client.reporting.rounding import (
+    confidence,
+    error,
+    format_interval,
+    join_words,
+    percent,
+)
 
 if TYPE_CHECKING:
     from auditor_client.reo import Penalty
@@ -34,7 +40,7 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
         table=_table(audit),
         assumptions=(
             "Random traffic shows every item with the same probability.",
-            f"The positive signals ({listed(made.signals)}) say what is relevant to a viewer.",
+            f"The positive signals ({join_words(made.signals)}) say what is relevant to a viewer.",
         ),
     )
 
@@ -54,19 +60,19 @@ def _verdict(found: "Penalty", lines: Lines) -> Verdict:
 
 def _headline(verdict: Verdict, strategy: str) -> str:
     return {
-        "fair": f"Fair by the four-fifths rule: {strategy} shows relevant content of"
+        "fair": f"Fair by the four-fifths rule: strategy “{strategy}” shows relevant content of"
         " each group equally often.",
-        "unfair": f"Unfair by the four-fifths rule: how often {strategy} shows relevant content"
-        " depends on who made it.",
-        "inconclusive": f"Inconclusive: whether {strategy} keeps the four-fifths rule cannot be"
-        " told.",
+        "unfair": f"Unfair by the four-fifths rule: how often strategy “{strategy}” shows relevant"
+        " content depends on who made it.",
+        "inconclusive": f"Inconclusive: whether strategy “{strategy}” keeps the four-fifths rule"
+        " cannot be told.",
     }[verdict]
 
 
 def _limits(found: "Penalty", delta: float) -> str:
     if not found.defined and found.low <= 0 and found.high >= found.largest:
         return "There are too few positives to limit the penalty."
-    return f"The penalty lies {between(found.low, found.high)} ({confidence(delta)})."
+    return f"The penalty lies {format_interval(found.low, found.high)} ({confidence(delta)})."
 
 
 def _table(audit: ReoResult) -> PresentedTable:

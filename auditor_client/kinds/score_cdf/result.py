@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.building_blocks.cumulative_counts import RunningCounts
 from auditor_client.stats.noise_distributions import Laplace
+from openapi.kinds import score_cdf as contract
 from openapi.resources import AuditKind, ScoreCdfRelease
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
     its error (docs/explanation/metrics.md), and there is no fairness gap: that needs a histogram.
     """
 
-    kind: ClassVar[AuditKind] = "score-cdf"
+    kind: ClassVar[AuditKind] = contract.KIND.name
     all_there_is: ClassVar[str] = "everybody"
 
     def limits(self) -> list[tuple[float, float]]:
@@ -30,7 +31,7 @@ class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
         return list(pairwise(self.release.bins.edges))
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         from auditor_client.fairness.metrics.group_view import CdfGroupView
 
         stated = self.part("cdf")

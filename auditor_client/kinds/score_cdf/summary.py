@@ -5,7 +5,7 @@ from auditor_client.kinds.building_blocks.cumulative_summary import running_tabl
 from auditor_client.kinds.presentation import Judgement, Summary
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.reporting.metric_sentences import sentence
-from auditor_client.reporting.rounding import between, confidence, error, lower, upper
+from auditor_client.reporting.rounding import confidence, error, format_interval, lower, upper
 
 
 def summarise(audit: ScoreCdfResult, judged: Judgement) -> Summary:
@@ -36,7 +36,7 @@ def _distance(audit: ScoreCdfResult, delta: float) -> str:
     return (
         f"The shares of {first} and {second} below any one score differ by at most"
         f" {upper(100 * widest.high, 1)} percentage points: the largest difference lies"
-        f" {between(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
+        f" {format_interval(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
     )
 
 

@@ -68,7 +68,7 @@ def _side_by_side(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any
 
 
 def _panels(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any:
-    """A line in a band of limits, one panel per group on the same axes."""
+    """Draw a line in a band of limits, one panel per group on the same axes."""
     base = chart_of(_outlines(audit, found)).encode(x=_axis(audit))
     band = base.mark_area(opacity=0.35, color="#999999", interpolate="step-after").encode(
         y=_share("low"), y2="high:Q"
@@ -113,7 +113,7 @@ def _tolerated(alpha: float, scale: alt.Scale) -> Any:
 
 
 def _rows(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[str, Any]]:
-    """A point per share, moved aside within its bin by group."""
+    """Return a point per share, moved aside within its bin by group."""
     spans, names = _spans(audit), list(audit.counts)
     rows = []
     for share in found:
@@ -125,7 +125,7 @@ def _rows(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[s
 
 
 def _outlines(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[str, Any]]:
-    """The corners of each group's steps: each bin, and the end of the last one once more."""
+    """Return the corners of each group's steps: each bin, and the end of the last one once more."""
     spans = _spans(audit)
     rows = []
     for share in found:

@@ -66,7 +66,7 @@ def _bins(request: Any) -> int:
 
 
 def _sizes(parts: dict[str, PlannedPart], audience: ForecastAudience) -> SizeKind:
-    if audience.source == "sample":
+    if audience.source in ("sample", "confirmed"):
         return "known"
     return "noisy" if "sizes" in parts else "estimated"
 

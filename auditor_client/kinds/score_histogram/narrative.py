@@ -5,6 +5,9 @@ from auditor_client.kinds.score_histogram.result import OUTSIDE, ScoreHistogramR
 from auditor_client.reporting.metric_sentences import limits
 from auditor_client.reporting.results_document import StudyFound
 
+# Edges that are written out; of more, their number and their ends.
+_MOST_EDGES = 40
+
 
 def question(audit: ScoreHistogramResult) -> str:
     """Return the question of the audit."""
@@ -13,13 +16,19 @@ def question(audit: ScoreHistogramResult) -> str:
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
-    """The verdict with its probability."""
+    """Explain the verdict with its probability."""
     between = limits(gap.low, gap.high)
+    above = ""
+    if gap.threshold is not None:
+        of_edges = limits(gap.threshold.low, gap.threshold.high)
+        above = f", and the largest gap of shares above one edge {of_edges}"
     interval = (
-        f"The fairness gap lies {between}; an interval made in this way holds the true gap with a"
-        f" probability of at least {percent(1 - gap.delta)}."
+        f"The fairness gap of single bins lies {between}{above}; an interval made in this way holds"
+        f" the true gap with a probability of at least {percent(1 - gap.delta)}."
     )
     verdict = gap.verdict(alpha)
+    if verdict == "inconclusive" and (reason := gap.reason(alpha)):
+        return f"{interval} There is no verdict: {reason}. An edge further up would allow one."
     if verdict == "inconclusive":
         return (
             f"{interval} Whether the platform is within the tolerated {alpha:g} or beyond it, this"
@@ -43,6 +52,23 @@ def driver(audit: ScoreHistogramResult, gap: FairnessGap) -> str:
     )
 
 
+def threshold(audit: ScoreHistogramResult, gap: FairnessGap) -> list[str]:
+    """Describe the edge with the largest measured gap above it, and name all edges."""
+    if gap.threshold is None:
+        return []
+    more, less = gap.threshold.groups
+    edges = [f"{low:g}" for low, _ in audit.limits()[1:]]
+    at = audit.edge_score(gap.threshold.edge)
+    where = "scores outside of all bins" if at is None else f"scores of {at:g} or above"
+    listed = f" The edges are {', '.join(edges)}." if edges else ""
+    if len(edges) > _MOST_EDGES:
+        listed = f" There are {len(edges)} edges from {edges[0]} to {edges[-1]}."
+    return [
+        f"Above one edge the largest measured gap is {gap.threshold.estimate:.3f}, for {where},"
+        f" where the share of {more} is above that of {less}.{listed}"
+    ]
+
+
 def registration(study: StudyFound) -> str:
     """Whether, and when, the study was written down before it was run."""
     entered = study.registration
@@ -62,7 +88,7 @@ def registration(study: StudyFound) -> str:
     )
 
 
-def together(study: StudyFound, verdicts: int) -> str:
+def joint_guarantee(study: StudyFound, verdicts: int) -> str:
     """Return the joint guarantee of a study's verdicts."""
     shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
     return (
@@ -74,8 +100,9 @@ def together(study: StudyFound, verdicts: int) -> str:
 def definition() -> str:
     return (
         "The fairness gap is the largest difference, over all bins of scores and all pairs of"
-        " groups, between the shares of two groups whose scores fall into that bin. It is 0 when"
-        " scores are distributed alike in all groups, and 1 when they have nothing in common."
+        " groups, between the shares of two groups whose scores fall into that bin. The verdict"
+        " covers it and the largest difference of shares above any edge, because a smooth bias"
+        " hides from single bins. Both are 0 when scores are distributed alike in all groups."
     )
 
 
@@ -89,7 +116,22 @@ def assumptions(audit: ScoreHistogramResult) -> list[str]:
         "The platform scored the audience with the model it uses for everybody. Its signature"
         " makes it answerable for that; it does not prove it.",
         *_about_sizes(audit),
+        *_about_clusters(audit),
     ]
+
+
+def _about_clusters(audit: ScoreHistogramResult) -> list[str]:
+    known = audit.clusters
+    if not known:
+        return []
+    people = f"{known['number']:.0f} clusters of up to {known['largest']:.0f} people"
+    widened = f"variances are taken {known['design_effect']:.2f} times as large"
+    if known["correlation"] < 1:
+        return [
+            f"People were recruited in {people}. Within them scores are correlated by at most"
+            f" {known['correlation']:g}, which was declared and cannot be checked: {widened}."
+        ]
+    return [f"People were recruited in {people}, whose members may be all alike: {widened}."]
 
 
 def _about_sizes(audit: ScoreHistogramResult) -> list[str]:

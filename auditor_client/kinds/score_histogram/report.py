@@ -4,7 +4,7 @@ from auditor_client.kinds.building_blocks import verification_section as checks
 from auditor_client.kinds.score_histogram import narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.html_page import section, table
-from auditor_client.reporting.metric_sentences import down, up
+from auditor_client.reporting.metric_sentences import round_down, round_up
 from auditor_client.reporting.results_document import AuditFound, Gap
 
 # The number of differences shown; `results.json` has more.
@@ -43,8 +43,8 @@ def _sources(found: AuditFound) -> list[str]:
             f"{one.first} less {one.second}",
             one.scores,
             f"{one.value:.3f}",
-            down(one.low),
-            up(one.high),
+            round_down(one.low),
+            round_up(one.high),
         )
         for one in found.drivers[:DRIVERS]
     ]
@@ -58,7 +58,7 @@ def _sources(found: AuditFound) -> list[str]:
 
 def _pair(pair: Gap) -> tuple[str, ...]:
     names = f"{pair.more} and {pair.less}"
-    return names, f"{pair.value:.3f}", down(pair.low), up(pair.high), pair.scores
+    return names, f"{pair.value:.3f}", round_down(pair.low), round_up(pair.high), pair.scores
 
 
 def _assumptions(found: AuditFound) -> str:

@@ -13,6 +13,7 @@ from auditor_client.fairness.metrics.mixin import MetricsMixin
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
 from auditor_client.stats.nonnegative_projection import project_to_total
+from openapi.kinds import score_histogram as contract
 from openapi.resources import (
     AuditKind,
     Content,
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
     from auditor_client.fairness.worst_impact import ImpactRatio
 
 OUTSIDE = "outside"
+# The usual share from which an impact ratio counts.
+LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True, repr=False)
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
 
-    kind: ClassVar[AuditKind] = "score-histogram"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: ScoreHistogramRequest, made: ScoreHistogramRelease) -> Iterator[str]:
@@ -48,6 +51,8 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             yield "bins"
         if any(part.mechanism != asked.mechanism for part in made.price.parts):
             yield "mechanism"
+        if made.least_share != asked.least_share:
+            yield "least_share"
 
     @property
     def content(self) -> Content | None:
@@ -81,14 +86,28 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return 1 / Fraction(stated.noise_scale)
 
     def noise(self, part: str = "bins") -> Noise:
-        """The law of the noise on one number of a part of the release."""
+        """Return the distribution of the noise on one number of a part of the release."""
         stated = self.part(part)
         if stated.mechanism == "discrete-gaussian":
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
+    @property
+    def design_effect(self) -> float:
+        """By how much clusters of people may raise a variance (default: 1, no clusters)."""
+        return float(self.clusters["design_effect"]) if self.clusters else 1.0
+
     def groups(self) -> "dict[str, GroupCounts]":
-        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        """Return the groups as the analysis takes them: counts, their noise, the known sizes.
+
+        People in clusters count as fewer who are independent; `scored_groups` has them all.
+        """
+        from auditor_client.fairness.clustered_counts import clustered
+
+        return clustered(self.scored_groups(), self.design_effect)
+
+    def scored_groups(self) -> "dict[str, GroupCounts]":
+        """Return the groups as they were released."""
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
@@ -98,7 +117,8 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     def fairness_gap(
         self, delta: float = 0.05, criterion: "Criterion" = "distribution"
     ) -> "FairnessGap":
-        """The empirical fairness gap with an interval that holds with probability 1 - delta.
+        """Estimate the empirical fairness gap with an interval that holds with probability 1 -
+        delta.
 
         `criterion` says what a verdict covers: "distribution" (default) every bin and every
         threshold, "bins" single bins, "four-fifths" the worst impact ratio.
@@ -106,12 +126,14 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         from auditor_client.fairness.gap import gap_of
 
         try:
-            return gap_of(self.groups(), delta, criterion, outside=True)
+            return gap_of(
+                self.groups(), delta, criterion, outside=True, least_share=self.least_share
+            )
         except ValueError as error:
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
-        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        """Estimate the gap of each pair of groups; all hold at once with probability 1 - delta."""
         from auditor_client.fairness.gap_drivers import pair_gaps
 
         return pair_gaps(self.groups(), delta)
@@ -126,17 +148,39 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
-        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        """Estimate the gap by one attribute of crossed groups; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
         return gap_of(merge_by_attribute(self.groups(), attribute), delta, outside=True)
 
-    def worst_impact(self, delta: float = 0.05, least_share: float = 0.2) -> "ImpactRatio":
-        """The worst impact ratio over all edges, where a group may have `least_share` above."""
+    @property
+    def least_share(self) -> float:
+        """The share from which an impact ratio counts, as the request fixed it."""
+        stated = self.release.least_share
+        return LEAST_SHARE if stated is None else float(stated)
+
+    def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
+        """Return the worst impact ratio over all edges above which a group may have the least share.
+
+        That share is the signed request's. Raise InputError if another is given: one chosen after
+        the audit would have no error probability.
+        """
         from auditor_client.fairness.worst_impact import worst_impact
 
-        return worst_impact(self.groups(), delta, least_share, outside=True)
+        if least_share is not None and least_share != self.least_share:
+            raise InputError(
+                f"The request fixed a least share of {self.least_share:g}, not {least_share:g}.",
+                case="another-least-share",
+            )
+        if len(self.release.groups) < 2:
+            raise InputError("One group has no impact ratio.", case="no-gap")
+        return worst_impact(self.groups(), delta, self.least_share, outside=True)
+
+    def edge_score(self, edge: int) -> float | None:
+        """Return the score from which people are above an edge; None below the outside count."""
+        limits = self.limits()
+        return limits[edge][0] if edge < len(limits) else None
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
         """Check the paper's assumptions after the audit, as far as possible."""
@@ -145,7 +189,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return check(self.groups(), self.part("bins"), alpha, delta)
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the measures see them."""
         from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())

@@ -1,6 +1,6 @@
 """Chart of a two-party audit."""
 
-from auditor_client.charts.count_charts import finite, limits_chart
+from auditor_client.charts.count_charts import keep_finite, limits_chart
 from auditor_client.kinds.presentation import Judgement, PresentedChart
 from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
@@ -14,4 +14,4 @@ def illustrate(audit: TwoPartyResult, judged: Judgement) -> tuple[PresentedChart
         return ()
     found = {each.group: (each.value, each.low, each.high) for each in averages(audit, judged)}
     words = f"The metric {name} of {', '.join(found)}, with limits for each alone."
-    return (PresentedChart(limits_chart(finite(found), name, words), words),)
+    return (PresentedChart(limits_chart(keep_finite(found), name, words), words),)

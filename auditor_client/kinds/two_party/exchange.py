@@ -46,7 +46,7 @@ class KeptSums:
 
 
 def load_sums(audit_id: str) -> KeptSums | None:
-    """The sums of an audit, None where it was not run on this machine."""
+    """Return the sums of an audit; None if it was not run on this machine."""
     path = _path(audit_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -136,7 +136,7 @@ def _converse(exchange: _Exchange, party: "AuditorParty") -> "AuditorParty":
 
 
 def integers(party: "AuditorParty") -> list[list[int]]:
-    """The sums of a party that has ended."""
+    """Return the sums of a party that has ended."""
     table: Any = party.sums
     if table is None:
         raise ContractError("The run has not ended.")

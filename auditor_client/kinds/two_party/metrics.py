@@ -21,6 +21,7 @@ from openapi.resources import (
     SoftOutcomes,
     SoftPot,
 )
+from privacy.metric_values.from_request import HISTOGRAM
 
 Where = Mapping[str, Sequence[str]]
 
@@ -31,7 +32,7 @@ def histogram(
     """Return the distribution of a content's scores in each group (paper 1, with soft groups)."""
     return validate(
         SoftHistogram,
-        name="score-histogram",
+        name=HISTOGRAM,
         content_id=id_of(content),
         bins=validate(Edges, edges=list(edges)),
         context=dict(context or {}),

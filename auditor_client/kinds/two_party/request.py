@@ -22,7 +22,7 @@ from auditor_client.transport.http_client import Transport
 from auditor_client.transport.validation import validate
 from openapi.kinds.two_party import KIND
 from openapi.resources import Audit, AuditRequest, SoftMetric, TwoPartyRequest, TwoPartyRun
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 
 if TYPE_CHECKING:
     from privacy.two_party import AuditorParty, RunTerms
@@ -46,7 +46,7 @@ class TwoPartyRequests:
         weight_scale: int = WEIGHT_SCALE,
         mandate_id: str | None = None,
     ) -> TwoPartyRequest:
-        """The request of `audits.two_party`."""
+        """Return the request of `audits.two_party`."""
         return validate(
             TwoPartyRequest,
             kind=KIND.name,
@@ -98,7 +98,8 @@ class TwoPartyAudits(ABC):
         progress: bool = True,
         patience: float | None = None,
     ) -> TwoPartyResult:
-        """A metric by groups that the platform does not learn, of values that you do not (paper 5).
+        """Run a metric by groups that the platform does not learn, on values that you do not learn
+        (paper 5).
 
         `metric` is made by `auditor_client.kinds.two_party.metrics`, `people` by
         `audiences.upload_weighted`. The key of the run is sealed to `regulator_key`, the public
@@ -141,7 +142,7 @@ class TwoPartyAudits(ABC):
     def _party(
         self, audit: Audit, request: TwoPartyRequest, people: WeightedAudience, key: bytes
     ) -> "AuditorParty":
-        """A party with fresh keys, once the service says that it means the same."""
+        """Make a party with fresh keys, once the service states the same terms."""
         from privacy.two_party import AuditorParty, sealing_key_of, weights_of
 
         stated = self._run_of(audit)
@@ -194,7 +195,7 @@ def terms_of(
         audit_id,
         rows=rows,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=candidates,
@@ -202,7 +203,7 @@ def terms_of(
 
 
 def public_bytes(key: RegulatorKey) -> bytes:
-    """The 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
+    """Return the 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
     jwk = read_public(Path(key)) if isinstance(key, str | Path) else checked_public(key)
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
         raise InputError("The regulator's key must be an Ed25519 key (a public JWK).")

@@ -11,8 +11,9 @@ from auditor_client.errors import InputError, ReceiptError
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.two_party.exchange import KeptSums, load_sums
 from auditor_client.stats.noise_distributions import Laplace, Noise
+from openapi.kinds import two_party as contract
 from openapi.resources import AuditKind, TwoPartyRelease, TwoPartyRequest
-from privacy.metric_values.from_request import Metric, metric_of
+from privacy.metric_values.from_request import HISTOGRAM, Metric, make_metric
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average, Decision, Ratios, SoftGroupSums
@@ -27,19 +28,19 @@ class TwoPartyResult(Result[TwoPartyRelease]):
     `sums` are those of `auditor_client.two_party`, which has the readings, intervals and decisions.
     """
 
-    kind: ClassVar[AuditKind] = "two-party"
+    kind: ClassVar[AuditKind] = contract.KIND.name
 
     @classmethod
     def mismatches(cls, asked: TwoPartyRequest, made: TwoPartyRelease) -> Iterator[str]:
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
-        if made.cells != list(metric_of(asked.metric.model_dump()).layout.cells):
+        if made.cells != list(make_metric(asked.metric.model_dump()).layout.cells):
             yield "cells"
 
     @property
     def metric(self) -> Metric:
-        return metric_of(self.release.metric.model_dump())
+        return make_metric(self.release.metric.model_dump())
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -65,14 +66,15 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         )
 
     def ratios(self, part: int = 0) -> "Ratios":
-        """The metric of each group as a ratio: of a bin, rank or point where there are several.
+        """Return the metric of each group as a ratio: of a bin, rank or point where there are
+        several.
 
         Of an AUC there is none: see `two_party.aucs(sums)`.
         """
         from auditor_client import two_party
 
         name = self.release.metric.name
-        if name == "score-histogram":
+        if name == HISTOGRAM:
             return two_party.bin_shares(self.sums, part)
         if name == "pot":
             return two_party.kernel_averages(self.sums, part)
@@ -88,16 +90,16 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return read[name](self.sums)
 
     def decide(self, tolerance: float, delta: float = 0.05) -> "Decision":
-        """The metric's own rule at this tolerance, wrong with probability at most delta.
+        """Decide by the metric's own rule at this tolerance, wrong with probability at most delta.
 
         For groups of too few people, of whom nothing can be told, it is inconclusive.
         """
         from auditor_client import two_party
 
         sums = self.sums
+        if self.release.metric.name == HISTOGRAM:
+            return two_party.gap_beyond(sums, tolerance, delta)
         match self.release.metric.name:
-            case "score-histogram":
-                return two_party.gap_beyond(sums, tolerance, delta)
             case "auc":
                 return two_party.auc_below(sums, tolerance, delta)
             case "ndcg":
@@ -111,7 +113,8 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return two_party.spread_beyond(self.ratios(), tolerance, delta)
 
     def averages(self, part: int = 0, delta: float = 0.05) -> "list[Average]":
-        """The metric of each group between limits: of a bin, rank or point where there are several.
+        """Return the metric of each group between limits: of a bin, rank or point where there are
+        several.
 
         Those of an AUC have everybody's at the end.
         """

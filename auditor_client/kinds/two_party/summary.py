@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
-from auditor_client.reporting.rounding import confidence, listed, lower, number, places_for, upper
+from auditor_client.reporting.rounding import (
+    confidence,
+    join_words,
+    lower,
+    number,
+    places_for,
+    upper,
+)
+from privacy.metric_values.from_request import HISTOGRAM
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average
@@ -24,10 +32,10 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     if decided is not None:
         lead = f"{decided.verdict.capitalize()}: {decided.explain()}"
     elif name in OF_ONE_NUMBER:
-        lead = f"{TITLES[name]} {listed(map(_words, averages(audit, judged)))}"
+        lead = f"{TITLES[name]} {join_words(map(_words, averages(audit, judged)))}"
         lead = f"{lead} ({confidence(judged.delta)} each)."
     else:
-        lead = f"{TITLES[name]} for {listed(audit.groups)}."
+        lead = f"{TITLES[name]} for {join_words(audit.groups)}."
     return Summary(
         lead,
         decided.verdict if decided else None,
@@ -44,9 +52,9 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
 
 
 # The usual tolerance of a metric's rule; others are decided where one is given.
-USUAL = {"score-histogram": 0.2}
+USUAL = {HISTOGRAM: 0.2}
 TITLES = {
-    "score-histogram": "Shares of each bin of scores were computed",
+    HISTOGRAM: "Shares of each bin of scores were computed",
     "false-positives": "False positives among those without the outcome:",
     "outcomes": "Average outcomes:",
     "auc": "How well scores rank (AUC):",

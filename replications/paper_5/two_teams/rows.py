@@ -80,7 +80,7 @@ class ClientRows:
 
 
 def vector_length(terms: LibraryTerms) -> int:
-    """The bytes of one member's encrypted weights."""
+    """Return the bytes of one member's encrypted weights."""
     return _NONCE + 8 * terms.groups + _TAG
 
 

@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from privacy.errors import BoundsError
-from privacy.two_party.bfv_ring import SLOTS, Ring, ring
+from privacy.two_party.bfv_ring import SLOTS, Ring, load_ring
 from privacy.two_party.domain_separation import TAG
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.messages import MAX_MESSAGE
@@ -87,7 +87,7 @@ class LibraryTerms:
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
         largest = self.rows * int(self.weights.largest**self.arity) * self.values.largest
-        return tuple(ring(SLOTS, modulus) for modulus in moduli_for(largest))
+        return tuple(load_ring(SLOTS, modulus) for modulus in moduli_for(largest))
 
     @cached_property
     def floodings(self) -> tuple[Flooding, ...]:
