@@ -6,7 +6,7 @@
 
 See `Auditor` for what a researcher can do, `Regulator` for what a regulator can, and
 `auditor_client.errors` for the tree of errors. Planning needs neither: `verdict_size`, `power_at`
-and their neighbours (docs/explanation/planning.md).
+and related functions (docs/explanation/planning.md).
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
 """A ledger filled in bulk on SQLite: rows that the service wrote, copied within the database.
 
 Of entries only the number and the leaf differ; the hashes of the tree are those of the leaves.
-Charges are those of ten rolling mandates, each charged twenty times a day, for as long as there are
-charges: what a budget's window holds is the same in the shortest ledger and in the longest.
+Charges belong to ten rolling mandates, each charged twenty times a day. So a budget's window has
+the same number of charges in the shortest and in the longest ledger.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _AGE = f"(:last - n) / {MANDATES} * {24 * 60 // A_DAY}"
 
 
 def fill(host: Hosted, size: int) -> str:
-    """Fill the ledger up to `size` entries, and a quarter as many charges.
+    """Fill the ledger up to `size` entries, of which a quarter are charges.
 
     Return the mandate's id.
     """
@@ -48,10 +48,12 @@ def fill(host: Hosted, size: int) -> str:
 
 @contextmanager
 def _unguarded(engine: Engine) -> Iterator[Connection]:
-    """Open a connection with nothing but speed: no journal, and charges of invented audits."""
-    engine.dispose()  # any other connection keeps the journal
+    """Open a fast connection without a journal and without foreign keys, since the audits of
+    charges do not exist.
+    """
+    engine.dispose()  # every other connection keeps the journal
     with engine.connect() as connection:
-        connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
+        connection.exec_driver_sql("COMMIT")  # these have no effect within a transaction
         for pragma in _FAST:
             connection.exec_driver_sql(f"PRAGMA {pragma}")
         connection.exec_driver_sql("BEGIN")
@@ -70,7 +72,7 @@ def _entries(connection: Connection, first: int, size: int, like: int) -> None:
 
 
 def _charges(connection: Connection, charges: int, like: str, mandate: str) -> None:
-    """Write charges, the oldest first; that of the service is the newest."""
+    """Insert the charges, the oldest first; the service's own charge is the newest."""
     _copies(
         connection,
         ChargeRow,

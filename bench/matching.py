@@ -49,7 +49,7 @@ def _figure(people: People, part: Members, where: str) -> Figure:
     declared = Pace(MATCH_SECONDS, MATCH_RATE).duration(count_matching_work(part))
     match_isolating_failures(
         people, part
-    )  # the simulated platform makes its index when it is first asked
+    )  # the simulated platform makes its index at its first use
     took = [_slowest(people, part) for _ in range(ROUNDS)]
     name = f"{PLACES} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
     return Figure.of(name, took, [declared] * ROUNDS, "≤ 1", COMMAND)

@@ -1,10 +1,10 @@
 """`python -m bench.planning`: what planning answers cost, and how right forecasts are.
 
-First the processor seconds of usual questions, each asked once with empty caches, and of the first
-question of a fresh process. Each figure then sets an answer against the simulation of one size,
-Theorem 1's, by a hundred audits and the interval itself: what a simulated answer would do several
-times over. Last, forecasts are compared with `bounds` on the same releases: the last line is the
-worst agreement.
+First come the processor seconds of usual questions, each once with empty caches, and of the first
+question of a fresh process. Each figure then compares an answer with the simulation of one size,
+Theorem 1's, by a hundred audits and the interval itself; a simulated answer would repeat this
+several times. Last, forecasts are compared with `gap_bounds` on the same releases: the last line is
+the worst agreement.
 """
 
 import subprocess
@@ -37,7 +37,7 @@ DESIGNS: list[tuple[SizeKind, int, int, float]] = [
     ("estimated", 300, 20, 1.0),
 ]
 
-# Seconds at worst, where fifty numbers are proved one by one
+# Seconds in the worst case, in which fifty numbers are proved one by one
 GOALS = {"exact promise, sizes noisy": "< 10"}
 # alpha, groups, bins, epsilon
 USUAL = list(product((0.1, 0.15, 0.2, 0.25, 0.3), (2, 3, 4), (10, 20, 100), (0.5, 1.0, 2.0)))
@@ -67,7 +67,7 @@ def first_seconds(question: str, rounds: int = 5) -> list[float]:
 
 
 def usual() -> None:
-    """Print the least, the median and the most of them."""
+    """Print their smallest value, median and largest value."""
     asked: dict[str, Callable[[float, int, int, float], object]] = {
         "exact promise": lambda a, g, y, e: sample_size(a, 0.05, g, y, e, "exact"),
         "verdict": lambda a, g, y, e: verdict_size(a, 0.05, g, y, e),
@@ -129,7 +129,9 @@ def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
 
 
 def agreement(design: AuditDesign, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
-    """Shares of releases that end in the verdict by forecast, by `bounds`, and judged alike."""
+    """Return shares of releases that end in the verdict by forecast, by `gap_bounds`, and equally
+    by both.
+    """
     gap = 0.0 if verdict == "fair" else 2 * design.alpha
     quick = fast_power.simulate_decisions(design, people, gap, verdict)[:runs]
     drawn = draw(design, people, gap, 0.001)

@@ -1,7 +1,8 @@
-"""A charge of people scattered over a large platform, each with their own block of balances.
+"""Charge of people scattered over a large platform, each with their own block of balances.
 
-It is compared with a charge of as many neighbours, who share a few blocks. The charge rewrites
-whole blocks under the ledger's lock. All balances in them differ, so compression does not help.
+It is compared with a charge of the same number of neighbours, who share a few blocks. The charge
+rewrites whole blocks under the ledger's lock. All balances in them differ, so compression does not
+help.
 """
 
 import tempfile
@@ -25,7 +26,7 @@ PLATFORM = 500_000_000
 
 
 def figure(command: str, people: int = 10_000) -> Figure:
-    """Charge people who are evenly scattered over the blocks, and as many neighbours."""
+    """Charge people who are evenly scattered over the blocks, and the same number of neighbours."""
     everywhere = np.linspace(0, PLATFORM - 1, people).astype(np.int64)
     assert len(np.unique(everywhere // BLOCK)) == people
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The simulated platform: the capabilities a platform offers, on a world.
+"""Simulated platform: the capabilities of a platform, on a world.
 
 It has the methods of `api.platforms.interfaces`'s People and Scores, without importing them.
 """
@@ -26,7 +26,7 @@ _TAKING_PART = 0.8
 
 
 class SimulatedPlatform:
-    """People and Scores on a world, by a model learned from its history, biased if told so."""
+    """People and Scores on a world, by a model learned from its history, with an optional bias."""
 
     def __init__(self, world: World, bias: Bias | None = None) -> None:
         self.world = world
@@ -40,7 +40,7 @@ class SimulatedPlatform:
         return cls(World(seed, people, correlation), bias)
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
-        """By `username`, `email_sha256` or `phone_sha256`; -1 where there is nobody."""
+        """Return people by `username`, `email_sha256` or `phone_sha256`; -1 if there is nobody."""
         return self.world.directory.match(kind, identifiers)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
@@ -56,14 +56,14 @@ class SimulatedPlatform:
         return samples.draw_sample(self.world, attribute, sizes, rng)
 
     def confirmed(self, code: str) -> Persons:
-        """Four in five people, other ones under every code."""
+        """Return the confirmed people: four in five, different ones for every code."""
         everybody = np.arange(self.world.people)
         taking_part = draw_uniform(self.world.seed, f"confirmed/{code}", everybody) < _TAKING_PART
         return everybody[taking_part]
 
     @cached_property
     def model_digest(self) -> str:
-        """Return the digest of everything that decides a score, given the features of a person."""
+        """Return the digest of everything that determines a score, except the person's features."""
         parts = {"version": _VERSION, "stems": self.relevance.reader.stems}
         if self.bias is not None:
             amounts = dict(self.bias.amounts)
@@ -83,7 +83,7 @@ class SimulatedPlatform:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """Return the model's present scores with the bias added, clipped to the range."""
+        """Return the model's current scores with the bias, clipped to the range."""
         if len(persons) and persons.min() < 0:
             raise ValueError("person numbers start at 0; leave out identifiers that matched nobody")
         scores = self.relevance.score(

@@ -1,4 +1,4 @@
-"""People the platform can sample for an auditor: those who declared an attribute to it.
+"""People whom the platform can sample for an auditor: those who declared an attribute.
 
 In addition to the attributes themselves, gender is offered among the people qualified for each
 occupation, for example `gender_software`: audits of opportunity are about the qualified.
@@ -19,7 +19,9 @@ _AMONG_QUALIFIED = {f"gender_{occupation}": occupation for occupation in OCCUPAT
 
 
 def offers(world: World) -> Mapping[str, Mapping[str, int]]:
-    """Half of the real number, rounded down to one digit and zeros: no live count shows."""
+    """Return half of the real number, rounded down to one digit and zeros, so that no live count
+    shows.
+    """
     everything: dict[str, dict[str, int]] = {}
     for attribute in (*ATTRIBUTES, *_AMONG_QUALIFIED):
         values = ATTRIBUTES["gender" if attribute in _AMONG_QUALIFIED else attribute]

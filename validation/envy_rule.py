@@ -1,8 +1,8 @@
 """`python -m validation.envy_rule [trials]`: error rate and power of noisy counts of bandits.
 
-Whole audits are simulated: people drawn, arms drawn, bandits run, counts made noisy. Of the noise
-no draw is made: given the counts, the chance of each claim is known. Where more than a share lambda
-is envious of more than a share gamma, the certificate is wrong; where nobody is, the claim of envy.
+Whole audits are simulated: people drawn, arms drawn, bandits run, counts made noisy. The noise is
+not drawn: given the counts, the probability of each claim is known. If more than a share lambda
+envies more than a share gamma, the certificate is wrong; if nobody envies, the claim of envy is.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definition 3.2.
 """
@@ -22,18 +22,20 @@ from platform_sim.exploration.bandits import arms_of_people
 TRIALS, AT_ONCE = 200, 10
 DELTA, GAMMA, LAM, TOLERANCE, ALPHA, CEILING = 0.1, 0.1, 0.1, 0.5, 1.0, 1000
 PEOPLE = 400
-# Of the noise in the counts.
+# Rate of the noise in the counts.
 EPSILONS = (2.0, 1.0, 0.5, 0.25)
 GOOD, BAD = 0.95, 0.05
 
 
 def content() -> Floats:
-    """Everybody is served best by what is theirs."""
+    """Return rewards with which everybody is served best by their own policy."""
     return np.where(np.eye(PEOPLE, dtype=bool), GOOD, BAD)
 
 
 def envious() -> Floats:
-    """One person more than lambda allows envies one more than gamma allows."""
+    """Return rewards with which one person more than lambda allows envies one more than gamma
+    allows.
+    """
     found, rng = content(), np.random.default_rng(0)
     for person in range(int(LAM * PEOPLE) + 1):
         others = np.delete(np.arange(PEOPLE), person)

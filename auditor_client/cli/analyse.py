@@ -1,4 +1,4 @@
-"""`auditor analyse`: what receipts say, computed again from them alone. Offline."""
+"""`auditor analyse`: offline analysis, computed again from receipts alone."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,7 +28,7 @@ Receipts = Annotated[
     list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
 ]
 FalseAlarm = Annotated[
-    float, typer.Option(help="Probability of accusing an honest platform.", min=0, max=1)
+    float, typer.Option(help="Probability that an honest platform is accused.", min=0, max=1)
 ]
 
 
@@ -42,18 +42,20 @@ def analyse(
     qualified: Qualified = None,
     consistency: Annotated[
         Literal["repeat", "same-people", "edited", "halves"] | None,
-        typer.Option(help="Can one model have made these releases? How they are related."),
+        typer.Option(
+            help="Test whether one model made these releases, which are related in this way."
+        ),
     ] = None,
     false_alarm: FalseAlarm = 0.001,
     keys: Annotated[
-        Path | None, typer.Option("--keys", help="Also check each receipt's place in the ledger.")
+        Path | None, typer.Option("--keys", help="Also check each receipt's entry in the ledger.")
     ] = None,
     latex: Annotated[Path | None, typer.Option(help="Write a LaTeX table here.")] = None,
     json_out: Annotated[Path | None, typer.Option(help="Write results.json here.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
     as_json: AsJson = False,
 ) -> None:
-    """Gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
+    """Compute gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
     # SciPy takes seconds to import.
     from auditor_client.consistency.results_section import compare_audits
     from auditor_client.kinds import analysis
@@ -87,11 +89,11 @@ def analyse(
 
 
 def _names(receipts: list[Path]) -> dict[str, Path]:
-    """Each receipt by the name of its file, or by its path where names are alike."""
+    """Return each receipt by its file name, or by its path where file names are equal."""
     stems = [path.stem for path in receipts]
     named = stems if len(set(stems)) == len(stems) else [str(path) for path in receipts]
     if len(set(named)) < len(named):
-        raise InputError("A receipt is given twice.")
+        raise InputError("The same receipt is given twice. Give each receipt once.")
     return dict(zip(named, receipts, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""The command as a whole, and its one way to fail: a clear line and exit code 1."""
+"""The whole command. Every failure prints a clear line and ends with exit code 1."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def _interruptible() -> Iterator[None]:
 
 
 class Commands(TyperGroup):
-    """Commands whose expected errors are told, not traced."""
+    """Commands that print expected errors without a traceback."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         with _interruptible():

@@ -1,6 +1,6 @@
-"""`auditor canary`: does a platform treat audits specially? From receipts and what canaries saw.
+"""`auditor canary`: checks whether a platform treats audits specially.
 
-Offline: no profile and no network.
+The checks use receipts and the counts of canaries. They need no profile and no network.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ app = typer.Typer(help="Check whether a platform treats audits specially.", no_a
 
 Receipt = Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file written by save_receipt.")]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability that an honest platform is accused.", min=0, max=1)
 ]
 
 
@@ -32,11 +32,11 @@ def plan(
     ] = 1.0,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
     power: Annotated[
-        float, typer.Option(help="Probability of finding the exclusion (power).")
+        float, typer.Option(help="Probability that the check finds the exclusion (power).")
     ] = 0.8,
     false_alarm: FalseAlarm = 0.01,
     receipt: Annotated[
-        Path | None, typer.Option(help="An earlier audit of the content, with its edges.")
+        Path | None, typer.Option(help="An earlier audit of the content, which gives the edges.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,7 +64,7 @@ def field(
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether these scores can explain to whom the content was delivered."""
+    """Check whether these scores can explain to which canaries the content was delivered."""
     from auditor_client.consistency.canary import field_check
 
     found = field_check(receipt, _shown(shown), false_alarm)
@@ -84,7 +84,7 @@ def presence(
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,
 ) -> None:
-    """Test whether all canaries with an account were scored."""
+    """Check whether the audit scored all canaries, who certainly have an account."""
     from auditor_client.consistency.canary import presence_check
 
     numbers = {name: _number(text, each) for each in canaries for name, text in [_split(each)]}
@@ -114,5 +114,5 @@ def _split(text: str) -> tuple[str, str]:
 
 def _number(text: str, whole: str) -> int:
     if not text.isdecimal():
-        raise InputError(f"{whole!r}: {text!r} is no number of canaries.", case="canaries")
+        raise InputError(f"{whole!r}: {text!r} is not a number of canaries.", case="canaries")
     return int(text)

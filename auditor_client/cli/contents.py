@@ -1,4 +1,4 @@
-"""`auditor content` and `auditor catalogue`: what is scored, and what the platform offers."""
+"""`auditor content` and `auditor catalogue`: trial contents and the platform's offers."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`auditor envy-plan`: what a certificate of envy-freeness takes. Needs no network or profile."""
+"""`auditor envy-plan`: plans of certificates of envy-freeness, without network or profile."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,7 +9,10 @@ from auditor_client.cli.options import AsJson, numbers
 from auditor_client.cli.output import show_row
 
 Bounds = Annotated[
-    Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
+    Literal["tight", "printed"],
+    typer.Option(
+        help="Fewer steps (tight), or those of the paper (printed), with the same guarantee."
+    ),
 ]
 Tolerance = Annotated[
     float,
@@ -35,23 +38,28 @@ def plan(
         typer.Option(help="People who take part (default: as many as the power needs)."),
     ] = None,
     sampled: Annotated[
-        bool, typer.Option(help="The platform draws the audience: twice the noise.")
+        bool, typer.Option(help="The platform draws the audience, which doubles the noise.")
     ] = False,
     arms_per_person: Annotated[
         int | None,
-        typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
+        typer.Option(
+            help=(
+                "Largest number of audits in which one person takes part (default: chosen by the "
+                "plan)."
+            )
+        ),
     ] = None,
     power: Annotated[
-        float, typer.Option(help="Probability of certifying a platform without envy.")
+        float, typer.Option(help="Probability of the certificate for a platform without envy.")
     ] = 0.9,
     uncertified: Annotated[
-        float, typer.Option(help="Share of targets of such a platform that may stay undecided.")
+        float, typer.Option(help="The share of targets that may stay undecided on that platform.")
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
         str | None,
         typer.Option(
-            help="Mean rewards from others' recommendations: 0.2,0.4 (default: as from one's own)."
+            help="Mean rewards from others' recommendations: 0.2,0.4 (default: equal to --own)."
         ),
     ] = None,
     bounds: Bounds = "tight",

@@ -1,4 +1,4 @@
-"""Answer of a finished audit, as every command prints it: sentence, table, what was paid."""
+"""Answer of a finished audit, as every command prints it: sentence, table and price."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from auditor_client.kinds.registry import kind_of
 def result_document(
     audit: Result[Any], alpha: float | None = None, delta: float = 0.05
 ) -> dict[str, Any]:
-    """Return what an audit found and cost, as `--json` prints it."""
+    """Return an audit's result and cost, as `--json` prints it."""
     kind = kind_of(audit)
     judged = kind.judgement(alpha, delta)
     return _document(audit, kind.summariser(audit, judged), judged)

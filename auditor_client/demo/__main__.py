@@ -1,7 +1,7 @@
 """The demo's study: a regulator grants a mandate, a researcher audits three platforms.
 
-Everything here goes over HTTP with keys, as it would anywhere. `demo.json`, written by the hosts,
-says where the services are and (for the last line only) what is true of them.
+Everything here uses HTTP and keys, as in production. The hosts write `demo.json`, which gives the
+addresses of the services and (for the last line only) their true values.
 """
 
 import json
@@ -57,7 +57,7 @@ def main(folder: Path, *, stay: bool) -> int:
     _plan()
     studied = [host for host in hosts if host["name"] in RIGHT]
     verdicts = {host["name"]: _study(host, folder / host["name"]) for host in studied}
-    # `make serve` goes on to what the reader wants to try.
+    # `make serve` continues with commands for the reader to try.
     for host in () if stay else studied:
         if "truths" in host:
             with Auditor.from_profile(_profile(host, "researcher")) as auditor:
@@ -82,7 +82,7 @@ def _plan() -> None:
 
 
 def _study(host: dict[str, Any], folder: Path) -> str:
-    """One audit of one platform, from mandate to verdict."""
+    """Run one audit of one platform, from mandate to verdict, and return the verdict."""
     console.rule(f"[bold]Platform: {host['name']}")
     # The learned platform is for the notebooks too.
     auditor = _vetted(host, folder, NOTEBOOKS if host["name"] == "learned" else JOB_ADS)
@@ -152,7 +152,9 @@ def _result(audit: ScoreHistogramResult, folder: Path, host: dict[str, Any]) -> 
 
 
 def _inspect(host: dict[str, Any], folder: Path) -> None:
-    """Export the ledger and check it without trust in anybody, as a regulator may at any time."""
+    """Export the ledger and check it without trust in the platform, as a regulator may at any
+    time.
+    """
     profile = _profile(host, "regulator")
     save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
     own = public_jwk(load_key(host["regulator_key"]))
@@ -164,13 +166,13 @@ def _inspect(host: dict[str, Any], folder: Path) -> None:
     found = verify_file(export, trust)
     verify_receipt(SavedReceipt.load(folder / "receipt.json"), trust)
     console.print(
-        f"Ledger   {found.size} entries verified offline: hashes, signatures and books; "
-        "the receipt is among them"
+        f"Ledger   {found.size} entries verified offline: hashes, signatures and "
+        "balances; the receipt is among them"
     )
 
 
 def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
-    console.rule("[bold]How to go on")
+    console.rule("[bold]Next steps")
     if not stay:
         console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
         console.print("make serve      leaves both services running for you to try")
@@ -182,17 +184,16 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
             console.print(f"         people to upload: {Path(host['participants']).absolute()}")
         _show_console(host)
     console.print(
-        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
-        "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
-        "auditor ledger entries --profile demo-regulator\n"
-        "auditor console --profile demo     opens the console again, also as demo-regulator\n"
-        "The notebooks in docs/examples find all of this by themselves.\n"
-        "Stop with Ctrl-C."
+        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\nauditor budget "
+        "--profile demo\nauditor audit list --profile demo-biased\nauditor ledger "
+        "entries --profile demo-regulator\nauditor console --profile demo     opens the "
+        "console again, also as demo-regulator\nThe notebooks in docs/examples find "
+        "these services without settings.\nStop with Ctrl-C."
     )
 
 
 def _apply(host: dict[str, Any], folder: Path) -> None:
-    """Somebody else applies, so that the regulator finds something to decide in the console."""
+    """Apply for access as another person, so that the regulator can decide on it in the console."""
     key = folder / "applicant.jwk"
     new_key(key)
     fields = tomllib.loads(TEMPLATE) | {"organisation": "News Observatory"}

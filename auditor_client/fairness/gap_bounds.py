@@ -1,11 +1,10 @@
 """Limits of the fairness gap over all pairs of groups and all bins, from tests of one bin each.
 
-Above (intersection-union): FG is the difference in one bin of one ordered pair. If that one limit
-holds, so does the largest of all, hence each is used at the full level. Below (union): all limits
-must hold at once, hence the level is shared, by a rule that lets bins with more people have more
-of it: shares are tested at level·(θ·p + (1 - θ)/bins), p the smaller one, and these add up to at
-most the level because the shares of a group add up to one. The proof is in
-docs/explanation/intervals.md.
+Upper limit (intersection-union): FG is the difference in one bin of one ordered pair. If that one
+limit holds, so does the largest of all, so each is used at the full level. Lower limit (union): all
+limits must hold at once, so the level is shared. Bins with more people get a larger part: shares
+are tested at level·(θ·p + (1 - θ)/bins), where p is the smaller share. These add up to at most the
+level, because the shares of a group add up to one. The proof is in docs/explanation/intervals.md.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from auditor_client.stats.difference_test import (
 from auditor_client.stats.noise import Floats
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
-# Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
+# Parts of the lower limit's level: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
 
@@ -46,13 +45,13 @@ def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0)
 def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
     """Return a limit, at most one, that no difference exceeds of which any of these tests speaks.
 
-    Missed by the largest difference with no more than the level of its own test.
+    The largest difference exceeds it with at most the level of its own test.
     """
     if not all(tests.by_ratio for tests in found):
         return 1.0
     limit = floor
     for tests, cell in sorted(_flat(found), key=_hardest_first):
-        # The people in no bin could all be in this one.
+        # All people who are in no bin could be in this one.
         rest = max(limit - tests.missing, 0.0)
         if limit < 1 and not rejects_by_chernoff(cell, rest, tests.level):
             limit = contrast_upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
@@ -66,7 +65,7 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Whether `upper_limit` is at most alpha, without searching for it."""
+    """Tell whether `upper_limit` is at most alpha, without searching for it."""
     return all(
         reject_beyond(tests_above(more, less, delta), alpha)
         for more, less in permutations(groups, 2)
@@ -90,7 +89,7 @@ def _flat(found: Sequence[Tests]) -> list[tuple[Tests, Contrast]]:
 def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
     tests, cell = item
     guess = cell.approximate(tests.level) + tests.missing
-    # The rest only makes the order, and so the limit, independent of the order of groups.
+    # The other keys make the order, and so the limit, independent of the order of groups.
     return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
@@ -115,7 +114,7 @@ def _below(tests: Tests) -> float:
 
 
 def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
-    """Return the lower limit from one bin, or `most` if it is that high."""
+    """Return the lower limit from one bin, or `most` if the limit reaches it."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
     level = split_level(tests.level * _RIGHT, tests.bins)
@@ -137,8 +136,8 @@ def _exceeds(tests: Tests, alpha: float) -> bool:
 
 
 def _positive(cell: Contrast, tests: Tests) -> bool:
-    """Whether this bin shows a gap of the claimed sign at all."""
-    # Not worth the work where the normal approximation already finds none.
+    """Tell whether this bin shows a gap of the claimed sign at all."""
+    # Skip the search if the normal approximation already finds no gap.
     if cell.approximate(tests.level / 2) >= 0:
         return False
     return least_favourable(cell, 0.0, split_level(tests.level * _WRONG, tests.bins)).rejected

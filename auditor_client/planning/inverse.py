@@ -1,7 +1,7 @@
-"""Planning the other way round: what can be had with the people, or the epsilon, that there are.
+"""Inverse planning: results that given people, or a given epsilon, allow.
 
 Each function solves `plan.verdict_size` for another variable. All answers are forecasts of the same
-kind: rehearsed audits of the hardest platform we know, good to about three in a hundred.
+kind: simulated audits of the hardest known platform, accurate to about three in a hundred.
 """
 
 import math
@@ -27,7 +27,7 @@ from auditor_client.stats.noise import Epsilon, Floats, Gaussian, as_rate, varia
 
 # A gap of 2·alpha must be possible.
 _ALPHAS = 0.002, 0.5
-# The noise that 0.002 to 20 epsilon buy, and rho of the same variance: about epsilon²/4.
+# The range 0.002 to 20 of epsilon, and of rho for the same variance: about epsilon²/4.
 _EPSILONS = 0.002, 20.0
 _RHOS = 1e-6, 100.0
 _USUAL = 0.5
@@ -36,7 +36,7 @@ _LOOKS = 9
 
 @dataclass(frozen=True, slots=True)
 class VerdictForecast:
-    """The probability of each verdict."""
+    """Probability of each verdict."""
 
     fair: float
     unfair: float
@@ -88,7 +88,9 @@ def resolvable_alpha(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> float:
-    """Return the least alpha at which gaps of 0 and 2·alpha get their verdicts with the power."""
+    """Return the smallest alpha at which gaps of 0 and of 2·alpha get their verdicts with the
+    power.
+    """
     _check_people([people])
     check_power(power)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
@@ -97,7 +99,7 @@ def resolvable_alpha(
     guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
     found = find_least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
-        raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
+        raise ValueError(f"{people} people per group resolve no gap at all. Recruit more people")
     return found
 
 
@@ -162,7 +164,7 @@ def _needed(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An epsilon (or rho) for each content, and the least power among them."""
+    """Epsilon (or rho) for each content, and the smallest power among them."""
 
     epsilons: tuple[float, ...]
     power: float
@@ -180,12 +182,13 @@ def split_budget(
     mechanism: Mechanism = "discrete-laplace",
     audience: AudienceSource | None = None,
 ) -> Split:
-    """Split a budget among contents, or repeats, to make the least power as large as possible.
+    """Split a budget among contents, or repeats, such that the smallest power is as large as
+    possible.
 
-    `people` has the number of people per group of each content; each gets its own verdict. Never
-    repeat an audit of the same people only to average: r releases at epsilon/r have together r
-    times the variance of one at epsilon. For Gaussian noise the budget is in rho, and repeats
-    cost only time: r releases at rho/r are as good as one at rho.
+    `people` is the number of people per group of each content; each gets its own verdict. Never
+    repeat an audit of the same people only to average: the mean of r releases at epsilon/r has r
+    times the variance of one at epsilon. For Gaussian noise the budget is in rho, and repeats cost
+    only time: r releases at rho/r are as accurate as one at rho.
     """
     _check_people(people)
     total = as_rate(budget, "budget")
@@ -203,7 +206,7 @@ def split_budget(
         for n in set(people)
     }
     shares = _even(np.log(parts), [curves[n] for n in people])
-    # Rounded down, so that the sum never exceeds the budget.
+    # Round down, so that the sum never exceeds the budget.
     epsilons = tuple(math.floor(1e6 * total * share) / 1e6 for share in shares)
     powers = [
         _least_power(_at(design, e, audience), n) for e, n in zip(epsilons, people, strict=True)
@@ -212,7 +215,7 @@ def split_budget(
 
 
 def _even(logs: Floats, curves: Sequence[Floats]) -> Floats:
-    """Parts of the whole at which all curves have the same, largest possible height."""
+    """Return the parts of the whole at which all curves have the same, largest possible height."""
     low, high = min(curve[0] for curve in curves), max(curve[-1] for curve in curves)
     for _ in range(50):
         height = (low + high) / 2
@@ -238,14 +241,17 @@ def after_pilot(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
 ) -> int:
-    """People per group for the main study, after a pilot that released these noisy counts.
+    """Return the people per group for the main study, after a pilot that released these noisy
+    counts.
 
-    The pilot tells where scores fall; scores in many bins need fewer people than the worst case.
-    The main study must be of fresh people and be judged alone, at delta less what the pilot's own
-    verdict `spent`: its size depends on the pilot, so the two may not be put together.
+    The pilot shows the distribution of scores; scores in many bins need fewer people than the worst
+    case. The main study must have new people and its own verdict, at delta minus the part that the
+    pilot's verdict `spent`. Its size depends on the pilot, so the two may not be pooled.
     """
     if not 0 <= spent < delta:
-        raise ValueError(f"the pilot spent {spent} of delta = {delta}: nothing is left")
+        raise ValueError(
+            f"the pilot spent {spent} of delta = {delta}, so nothing is left for the main study"
+        )
     shape = pilot_shape(counts)
     return verdict_size(
         alpha,
@@ -262,12 +268,14 @@ def after_pilot(
 
 
 def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
-    """Return the shares of the bins for all people together: the nearest to the noisy counts."""
+    """Return the shares of the bins for all people together that are nearest to the noisy
+    counts.
+    """
     table = np.asarray([list(row) for row in counts.values()], dtype=np.float64)
     if table.ndim != 2 or table.sum() <= 0:
-        raise ValueError("the pilot's counts do not add up to anybody")
+        raise ValueError("the pilot's counts do not add up to a positive number of people")
     shares = table.sum(axis=0) / table.sum()
-    # The projection on the simplex: subtract a constant, cut at zero, so that the sum is one
+    # The projection on the simplex: subtract a constant and clip at zero, so that the sum is one
     ordered = np.sort(shares)[::-1]
     over = (np.cumsum(ordered) - 1) / np.arange(1, len(ordered) + 1)
     cut = over[np.flatnonzero(ordered > over)[-1]]

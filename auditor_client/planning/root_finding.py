@@ -1,8 +1,8 @@
 """Root finding: the people, alpha or epsilon at which a power reaches the wanted one.
 
 Powers come from simulations, so they rise with some random error. Searches interpolate linearly in
-normal deviations and end when a step would change less than one in a hundred. For a function that
-rises without random error, `least_whole` finds the least whole number of people.
+normal deviations and end when a step would change less than one in a hundred. For an increasing
+function without random error, `least_whole` finds the smallest whole number of people.
 """
 
 import math
@@ -14,12 +14,12 @@ MOST_PEOPLE = 10_000_000
 _PRECISION = 0.01
 _STEPS = 14
 _STRIDE = 1.4
-# The normal deviation of the power with no people at all, about.
+# Approximate normal deviation of the power without people.
 _START = -2.7
 
 
 def deviation(power: float) -> float:
-    """Return the normal deviation that a power amounts to, for powers that count."""
+    """Return the normal deviation of a power, clipped to a useful range."""
     return float(special.ndtri(min(max(power, 0.004), 0.996)))
 
 
@@ -82,7 +82,7 @@ def find_least_whole(value_of: Callable[[int], float], guess: int) -> int:
         slope = (found - last[1]) / (at - last[0])
         aim = at - found / slope if 0 < slope < math.inf else at * _nearby(found)
         last = at, found
-        # From below aim at the least number itself, from above at the last that is too small.
+        # From below, aim at the smallest number itself; from above, at the last that is too small.
         aim = min(max(aim, at / 2), at * 2)
         at = min(max(math.ceil(aim) if found < 0 else math.floor(aim), low + 1), _before(high))
 

@@ -1,4 +1,4 @@
-"""Releases of rehearsed audits, many at once: noisy counts and what is known of sizes."""
+"""Releases of many simulated audits at once: noisy counts and known sizes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ _MOST_CELLS = 6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Releases:
-    """Counts of the bins with people and of those without, and sizes, by audit and group."""
+    """Counts of bins with and without people, and sizes, by audit and group."""
 
     filled: Floats
     empty: Floats
@@ -32,7 +32,8 @@ class Releases:
     silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
-        """Return counts of the bins that matter: those where `first` has most, or least, of
+        """Return counts of the relevant bins: those where `first` has most, or least, relative
+        to
         `second`.
         """
         found = [
@@ -53,7 +54,9 @@ def _extremes(
 
 
 def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Releases:
-    """Releases of this many people per group; limits of sizes miss in at most `size_level`."""
+    """Draw releases of this number of people per group; limits of sizes miss with probability at
+    most `size_level`.
+    """
     shares = design.shares(gap)
     noises, bought = _noises(
         design.distribution, design.size_distribution, design.groups, design.bins
@@ -85,7 +88,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
 
 
 def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) -> list[GroupCounts]:
-    """One of the releases as `bounds` takes it."""
+    """Return one of the releases in the form of `gap_bounds`."""
     groups = []
     for i in range(design.groups):
         table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
@@ -105,7 +108,9 @@ def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) ->
 def _sizes(
     design: AuditDesign, people: int, totals: Floats, bought: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Limits of the sizes and the numbers that set the ratio, as `GroupSizeEstimate` has them."""
+    """Return limits of the sizes, and the numbers that determine the ratio, as in
+    `GroupSizeEstimate`.
+    """
     if design.exact:
         same = np.full_like(totals, people)
         return same, same, same

@@ -1,4 +1,4 @@
-"""Numbers as people read them: few digits, and limits rounded outwards."""
+"""Numbers for readers: few digits, and limits rounded outwards."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The files a study rests on, read only if they are the ones it was written about."""
+"""Files of a study, which are read only if they have the stated digests."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,9 @@ def read_pinned(folder: Path, file: PinnedFile) -> bytes:
     found = sha256(data).hexdigest()
     if found != file.sha256:
         raise InputError(
-            f"{path} is not the file that the study pins: its sha256 is {found}. Bring the file"
-            " back; or write the new digest into the study, which makes it another study.",
+            f"{path} is not the file that the study pins: its sha256 is {found}. Restore "
+            "the file; or write the new digest into the study, which makes it another "
+            "study.",
             case="another-file-than-pinned",
         )
     return data

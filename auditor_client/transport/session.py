@@ -26,7 +26,7 @@ class KeyList(BaseModel):
 
 
 class Connection:
-    """One researcher at one service. Use it in a `with` block, or call `close()`."""
+    """Connection of one researcher to one service. Use it in a `with` block, or call `close()`."""
 
     def __init__(
         self, url: str, researcher_id: str, key: KeySource, *, retries: Retries | None = None
@@ -40,7 +40,7 @@ class Connection:
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
-        """Connect with a profile saved on this machine."""
+        """Return the connection of a profile saved on this machine."""
         profile = load_profile(name)
         return cls(profile.url, profile.researcher, profile.key)
 
@@ -57,7 +57,7 @@ class Connection:
         return self._transport.get("/v1/me", Me)
 
     def change_key(self, key: KeySource) -> Me:
-        """Be known by this key from now on; the request is signed by the old one."""
+        """Register this key in place of the old one, which signs the request."""
         held, researcher_id = load_key(key), self._researcher_id
         jwk = plain_jwk(held)
         proved = key_change_bytes(self._statements.origin(), researcher_id, jwk)
@@ -69,7 +69,7 @@ class Connection:
         return changed
 
     def console_link(self) -> SignInLink:
-        """Return a link that signs you in to the service's console: once, within minutes."""
+        """Return a link that signs you in to the service's console, once and within minutes."""
         return self._transport.post("/v1/me/console", None, SignInLink)
 
     @property

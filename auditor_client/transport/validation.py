@@ -1,4 +1,4 @@
-"""Wire models from what people type, with a readable refusal where it does not fit."""
+"""Wire models from given values, with a readable refusal of invalid ones."""
 
 from typing import Any, TypeVar
 

@@ -1,4 +1,4 @@
-"""Is a group represented? The number of its members in a pool, as soft labels have it.
+"""Representation of a group: the number of its members in a pool, from soft labels.
 
 [OHB26] eq. 19: N_j is Poisson-binomial, a sum of independent indicators with probabilities p_ij.
 """
@@ -12,7 +12,7 @@ from auditor_client.stats.noise_distributions import Floats
 
 
 def at_least(probabilities: Floats, threshold: int = 1) -> float:
-    """P(N >= threshold) for people who belong to the group with these probabilities."""
+    """Return P(N >= threshold) for people who belong to the group with these probabilities."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise InputError(

@@ -1,4 +1,4 @@
-"""From sums to averages: each metric of the paper by its name.
+"""Metrics of the paper by name: averages from sums.
 
 | metric | above the line | below it |
 |---|---|---|
@@ -19,17 +19,17 @@ from auditor_client.two_party.ratios import Ratios
 
 
 def false_flags(sums: SoftGroupSums) -> Ratios:
-    """P(flagged, negative | group): the paper's ERO, over the whole group."""
+    """Return P(flagged, negative | group): the paper's ERO, over the whole group."""
     return _ratios(sums, "false_positives", "people", two_valued=True)
 
 
 def false_positive_rates(sums: SoftGroupSums) -> Ratios:
-    """P(flagged | negative, group): what is usually called the false positive rate."""
+    """Return P(flagged | negative, group), the usual false positive rate."""
     return _ratios(sums, "false_positives", "negatives", two_valued=True)
 
 
 def outcomes(sums: SoftGroupSums) -> Ratios:
-    """Average outcomes in parts of their range: 0 is its low and 1 its high end."""
+    """Return average outcomes in parts of their range: 0 is its low and 1 its high end."""
     squares = sums.cell("squares") if "squares" in sums.layout.cells else None
     found = _ratios(sums, "outcome", "people")
     return replace(found, squares=squares)
@@ -53,7 +53,9 @@ def rank_gaps(sums: SoftGroupSums, rank: int) -> Ratios:
 
 
 def bin_shares(sums: SoftGroupSums, number: int) -> Ratios:
-    """Return the share of a group in one bin; each person is in one, so shares add up to 1."""
+    """Return the share of a group in one bin; every person is in one bin, so shares add up to
+    one.
+    """
     above, bins = sums.values[:, number], sums.values.shape[1]
     return Ratios(
         groups=sums.groups,

@@ -1,6 +1,6 @@
-"""An application from a file that people write: TOML or JSON, with plain text and file names.
+"""Application from a file that people write: TOML or JSON, with plain text and file names.
 
-Every text about people gets a salt of its own here: the ledger will hold only commitments.
+Every text about people gets its own salt here: the ledger will hold only commitments.
 """
 
 import json
@@ -42,7 +42,7 @@ necessity = "Scores are not public. Noisy histograms are enough; no data on indi
 kinds = ["DEFAULT_KIND"]
 # What the groups to compare differ in.
 attributes = ["gender"]
-# The budget asked for: epsilon_limit or rho_limit; with a renewal, lifetime_limit never comes back.
+# The requested budget: epsilon_limit or rho_limit; with a renewal, lifetime_limit never renews.
 epsilon_limit = "20"
 # renewal = { kind = "rolling", days = 30 }
 # lifetime_limit = "100"
@@ -50,7 +50,7 @@ valid_from = 2026-01-01T00:00:00Z
 valid_until = 2099-01-01T00:00:00Z
 funding = "A public research grant, number 12345."
 independence = "None of us has a commercial interest in the outcome."
-data_protection = "Identifiers are hashed before upload; we receive nothing but noisy counts."
+data_protection = "Identifiers are hashed before upload; we receive only noisy counts."
 # Results are published free of charge.
 publishes_free_of_charge = true
 
@@ -61,7 +61,7 @@ name = "Ada Lovelace"
 contact = "ada@lab.example"
 affiliation = "Senior researcher at the Open Audit Lab"
 
-# Everybody else who is to have access, with the file of their public key (auditor key public).
+# Everybody else who needs access, with the file of their public key (auditor key public).
 # They must agree before it is sent: see docs/how-to/regulators/vet-an-application.md.
 # [[individuals]]
 # name = "Grace Hopper"
@@ -72,22 +72,24 @@ TEMPLATE = _TEMPLATE.replace("DEFAULT_KIND", DEFAULT)
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
-    """Read the application in a file, and fill in the principal's own key."""
+    """Return the application in a file, with the principal's own key filled in."""
     return application_of(_read(path), key, path.parent)
 
 
 def read_prepared(path: Path) -> ApplicationDraft:
-    """Read an application whose salts are made: what is agreed to must not change any more."""
+    """Return an application with its salts: the text to which people agree must not change."""
     fields = _read(path)
     if any(isinstance(fields.get(name), str) for name in _TEXTS):
         raise InputError(
-            f"{path} is not prepared. First, the principal: auditor apply FILE --prepare OUT"
+            f"{path} is not prepared. First, the principal runs: auditor apply FILE --prepare OUT"
         )
     return validate(ApplicationDraft, **fields)
 
 
 def write_application(path: Path, application: ApplicationDraft) -> None:
-    """Keep the application with its salts, so that everybody named in it can agree to the same."""
+    """Write the application with its salts, so that everybody named in it can agree to the same
+    text.
+    """
     write_private(path, application.model_dump_json(indent=1) + "\n")
 
 

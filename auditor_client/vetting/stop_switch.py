@@ -1,4 +1,4 @@
-"""The switch that stops an audit which shows people what others would see."""
+"""Switch that stops an audit which shows people other people's recommendations."""
 
 from typing import Literal
 

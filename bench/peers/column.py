@@ -1,4 +1,4 @@
-"""A platform whose scores are a stored column: the same numbers that a peer is given as a file."""
+"""Platform whose scores are a stored column: the same numbers as in the peer's file."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
-"""All chance in a world comes from its seed, by name.
+"""Randomness of a world: streams from its seed, by name.
 
-Each part of the world draws from a stream of its own. A part added later takes a new name and
-leaves everything drawn before it as it was, byte for byte.
+Each part of the world draws from its own stream. A part added later uses a new name and leaves all
+other draws unchanged, byte for byte.
 """
 
 import hashlib

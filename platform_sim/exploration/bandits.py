@@ -1,4 +1,4 @@
-"""Bandit problems with a known answer: four with ten arms, and how rewards of 0 or 1 are drawn.
+"""Bandit problems with a known answer: four with ten arms, and draws of rewards of 0 or 1.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.2 (Figure 3).
 """

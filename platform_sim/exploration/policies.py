@@ -1,4 +1,4 @@
-"""Recommendation policies per person, and what each person would get from each of them.
+"""Recommendation policies per person, and each person's utility from each of them.
 
 A policy is a distribution over items; row m of an array of policies is that of person m.
 
@@ -13,7 +13,7 @@ _HALVINGS = 60
 
 
 def softmax(scores: Floats, inverse_temperature: float) -> Floats:
-    """Items in proportion to exp(inverse temperature × score)."""
+    """Return policies proportional to exp(inverse temperature × score)."""
     raised = inverse_temperature * scores
     weights = np.exp(raised - raised.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
@@ -27,9 +27,9 @@ def best_item_policies(preferences: Floats) -> Floats:
 def equal_utility_policies(preferences: Floats, penalty: float) -> Floats:
     """Policies that maximise Σ_m u^m - (penalty/2) Σ_m (u^m - mean u)².
 
-    Nobody can have more than their best item gives, so at the optimum all are cut down to one cap,
-    mean u + 1/penalty: u^m = min(best of m, cap). Those above it get their best item less often,
-    and any item in its place.
+    Nobody can have more than the utility of their best item, so at the optimum all are limited to
+    one cap, mean u + 1/penalty: u^m = min(best of m, cap). Those above it get their best item less
+    often, and any item in its place.
     """
     top, anything = preferences.max(axis=1), preferences.mean(axis=1)
     cap = _cap(top, penalty)
@@ -50,6 +50,6 @@ def _cap(top: Floats, penalty: float) -> float:
 
 
 def utilities(preferences: Floats, policies: Floats) -> Floats:
-    """u^m(π^n) for each person m and each person's policy n."""
+    """Return u^m(π^n) for each person m and each person's policy n."""
     # u^m(π) = Σ_a π(a) ρ^m(a), with one context   [DCAU22, equation 1]
     return np.asarray(preferences @ policies.T)

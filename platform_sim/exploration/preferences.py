@@ -1,8 +1,8 @@
 """Preferences, completed from past choices: the truth of an audit of envy.
 
-Everybody has chosen some items, popular ones and those of their taste more often. The truth is
-that history completed by matrix factorisation, clipped to [0, 1]: the chance that a person likes
-it.
+Everybody has chosen some items, popular ones and those of their taste more often. The truth is this
+history completed by matrix factorisation and clipped to [0, 1]: the probability that a person likes
+an item.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5 (how their ground truth is made).
 [HKV08] Hu, Koren, Volinsky, Collaborative filtering for implicit feedback datasets, ICDM 2008.

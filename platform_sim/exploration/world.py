@@ -1,9 +1,8 @@
-"""Recommendations per person, and the rewards that people would get from those of others.
+"""Recommendations per person, and people's rewards from those of others.
 
-People have one of a fixed number of tastes, whose preferences are completed from a history.
-Everybody gets the item that suits them best; of some, the wronged, the recommender knows no more
-than what is popular, a model of one factor: they envy those whose taste is near theirs and who are
-served well.
+People have one of a fixed number of tastes, whose preferences are completed from a history. Most
+people get the item that suits them best. For some, the wronged, the recommender knows only what is
+popular, a model of one factor. They envy well-served people with similar tastes.
 
 It has the methods of `api.platforms.interfaces`'s Policies, without importing them.
 
@@ -26,7 +25,7 @@ Floats = NDArray[np.float64]
 TASTES, _ITEMS, _FACTORS = 240, 120, 16
 _SHARPNESS = 2.0
 _CONSENTING = 0.98
-# More than the steps of any course.
+# More than the steps of any audit.
 _STEPS = 1 << 21
 
 
@@ -58,7 +57,7 @@ class Exploration:
         return np.asarray(chance < self.utility(targets, arms), np.float64)
 
     def utility(self, targets: Persons, arms: Persons) -> Floats:
-        """Return the truth: how likely each target likes what is recommended to the arm."""
+        """Return the truth: the probability that each target likes the arm's recommendation."""
         return np.asarray(self._utilities[self._tastes[targets], self._policies[arms]])
 
     def are_wronged(self, persons: Persons) -> NDArray[np.bool_]:

@@ -1,12 +1,12 @@
-"""A feed: what is shown to whom, in two stages, and what random traffic probes.
+"""Feed of recommendations in two stages, with random traffic.
 
-Recall keeps some of many candidates by a rough guess of what a viewer likes, ranking shows the best
-of them by a better one. Both may lean towards a group of creators; a strategy boosts groups in
-ranking. Of all requests, a few are activated: they also get items drawn uniformly from the whole
-pool, and items that passed recall, whatever their rank, so that each stage can be measured alone.
+Recall keeps some of many candidates by a rough estimate of a viewer's taste; ranking shows the best
+of them by a better estimate. Both may favour a group of creators; a strategy boosts groups in
+ranking. A few requests are activated: they also get items drawn uniformly from the whole pool, and
+items that passed recall, whatever their rank. So each stage can be measured alone.
 
-Whether a viewer likes an item is settled once for the pair. An item that both traffics choose for a
-viewer is shown once and logged in both.
+Each pair of viewer and item has one fixed answer whether the viewer likes the item. An item that
+both traffics choose for a viewer is shown once and logged in both.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, §3.2 (activation), §4.4 (boosting), I.1 (de-duplication), I.4 (stages).
@@ -33,8 +33,7 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True)
 class Feed:
-    """Recommendations of a platform. Weights are by value of `attribute`; a value not named weighs
-    1.
+    """Recommendations of a platform. Weights are by value of `attribute` (default: 1).
 
     A weight w adds ln w to a score with Gumbel noise: an item is chosen as if there were w of it.
     `strategies` have such weights for ranking, and a share each of all viewers; `default` has none.
@@ -51,9 +50,9 @@ class Feed:
 
     def __post_init__(self) -> None:
         if not 0 <= self.activation <= 1:
-            raise ValueError("the probability of activation is from 0 to 1")
+            raise ValueError("the probability of activation must be from 0 to 1")
         if not 1 <= self.shown <= _RECALLED:
-            raise ValueError(f"a request shows from 1 to {_RECALLED} items")
+            raise ValueError(f"a request must show from 1 to {_RECALLED} items")
         if {RANDOM, RECALLED} & set(self.strategies):
             raise ValueError(f"{RANDOM} and {RECALLED} are traffics, not strategies")
 
@@ -73,7 +72,7 @@ class ShownItems:
 
 
 def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
-    """One day of requests, a chunk at a time."""
+    """Return the shown items of one day of requests, computed in chunks."""
     rng = stream(world.seed, f"feed/{day}")
     online = np.cumsum(np.exp(0.7 * world.interests.activity.astype(np.float64)))
     viewers = np.searchsorted(online, rng.random(requests) * online[-1]).astype(np.int64)
@@ -93,7 +92,7 @@ def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
 def draw_likes(
     world: World, items: Items, day: int, viewer: Numbers, item: Numbers
 ) -> NDArray[np.bool_]:
-    """Whether each viewer likes each item: the same whenever the pair is asked for."""
+    """Tell whether each viewer likes each item; the answer for a pair is always the same."""
     pair = (viewer * POOL + item).astype(np.int64)
     return np.asarray(
         draw_uniform(world.seed, f"likes/{day}", pair)
@@ -118,7 +117,7 @@ def _serve_some(
     chosen = _rank(world, feed, items, viewers, recalled, arms, rng)
     active = np.flatnonzero(rng.random(len(viewers)) < feed.activation)
     probed = _drawn(rng, len(active), feed.shown)
-    # Of what passed recall, as many as are shown, whichever they are: its order is random.
+    # The first items that passed recall, whose order is random.
     passed = recalled[active, : feed.shown]
     count = len(feed.strategies)
     rows = [
@@ -137,7 +136,7 @@ def _long(viewers: Numbers, items: Numbers, traffic: Numbers) -> tuple[Numbers, 
 
 
 def _drawn(rng: np.random.Generator, requests: int, count: int) -> Numbers:
-    """Distinct items for each request, each uniform over the pool."""
+    """Return distinct items for each request, each uniform over the pool."""
     start = rng.integers(0, POOL, (requests, 1))
     step = rng.integers(1, POOL, (requests, 1))
     return np.asarray((start + step * np.arange(count)) % POOL, np.int64)
@@ -146,7 +145,7 @@ def _drawn(rng: np.random.Generator, requests: int, count: int) -> Numbers:
 def _recall(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> Numbers:
-    """Return the candidates that suit what was noticed of the viewer, in random order."""
+    """Return the candidates that suit the viewer's noticed tastes, in random order."""
     candidates = _drawn(rng, len(viewers), _CANDIDATES)
     noticed = world.interests.noticed[viewers[:, None], items.topic[candidates]]
     score = _TASTE * noticed + _boost(items, feed, feed.recall)[candidates]
@@ -184,7 +183,7 @@ def _boost(items: Items, feed: Feed, weights: Weights) -> NDArray[np.float32]:
 def true_utilities(
     world: World, feed: Feed, strategy: str, day: int = 0, requests: int = 20_000
 ) -> dict[str, float]:
-    """P(shown | liked, group) up to a factor, from chances instead of labels.
+    """Return P(shown | liked, group) up to a factor, from probabilities instead of labels.
 
     For tests and the ground truth of demos: no auditor sees it.
     """

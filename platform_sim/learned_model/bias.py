@@ -1,8 +1,8 @@
-"""Injected bias: how much a platform wrongs a group, known because we put it there.
+"""Injected bias: a known disadvantage of a group.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, Appendix C: three forms of the bias b_a of a group a.
-The paper has no edges; here the biased score is cut to the score range, so what is pushed past an
-edge piles up in the bin there.
+The paper has no edges; here the biased score is clipped to the score range, so scores beyond an
+edge accumulate in the bin there.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from platform_sim.people.demographics import ATTRIBUTES, Demographics
 
 @dataclass(frozen=True)
 class Bias:
-    """By how much the scores of people with each value are off; values not named are not.
+    """Bias of the scores of people with each value (default: none).
 
     A random bias is a fair coin per person: heads, the amount is added; tails, nothing. Coins are
-    tossed once, so a person's bias is the same in every audit. With `content_kind`, other kinds
-    of content are scored as they should be.
+    tossed once, so a person's bias is the same in every audit. With `content_kind`, other kinds of
+    content have no bias.
     """
 
     attribute: str
@@ -41,7 +41,7 @@ class Bias:
         who: Demographics,
         seed: int,
     ) -> NDArray[np.float64]:
-        """Return the scores R of [IKH23] for what the model thinks, T; not yet clipped to the
+        """Return the scores R of [IKH23] for the model's scores T, not yet clipped to the
         range.
         """
         nothing = 1.0 if self.kind == "multiplicative" else 0.0

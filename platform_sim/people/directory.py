@@ -1,6 +1,6 @@
-"""Which identifiers the platform holds, and who is behind them.
+"""Directory of the platform's identifiers and their people.
 
-Not everybody has given every identifier, and some have given none.
+Not everybody has given every identifier, and some people have given none.
 """
 
 from functools import cached_property
@@ -21,7 +21,7 @@ _GIVEN = {"username": 0.97, "email": 0.85, "phone": 0.6}
 
 
 class PeopleDirectory:
-    """Looks people up by identifier; what it needs is built when it is first asked for."""
+    """Lookup of people by identifier; its indexes are built at first use."""
 
     def __init__(self, seed: int, surnames: Codes) -> None:
         self._seed = seed
@@ -36,7 +36,7 @@ class PeopleDirectory:
         return self._everybody[given & ~silent]
 
     def match(self, kind: str, wanted: pa.Array) -> NDArray[np.int64]:
-        """Return the person behind each identifier, NOBODY where there is none."""
+        """Return the person behind each identifier; NOBODY if there is none."""
         holders, held = self.held(kind)
         if kind == "username":
             wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))
@@ -54,7 +54,7 @@ class PeopleDirectory:
         return self._indexes[kind]
 
     def held(self, kind: str) -> tuple[NDArray[np.int64], pa.Array]:
-        """All people with an identifier of this kind, and their identifiers."""
+        """Return all people with an identifier of this kind, and their identifiers."""
         match kind:
             case "username":
                 return self._usernames

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from privacy.errors import EvidenceError
 
-# Epsilon has six decimals, and epsilon² / 2 thirteen at most.
+# Epsilon has six decimals, and epsilon² / 2 at most thirteen.
 UNITS = 10**13
 DAY = 24 * 60 * 60 * 10**6
 
@@ -45,5 +45,5 @@ def parse_microseconds(text: str) -> int:
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970."""
+    """Return microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND

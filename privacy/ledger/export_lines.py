@@ -1,9 +1,9 @@
-"""Lines of an export, read into entries by types that leave no room for anything else.
+"""Lines of an export, read into entries by strict types.
 
-The types refuse floats, integers beyond 2⁵³, deep nesting and unknown members; writing the entry
-again must give the same bytes, which refuses repeated keys, spaces and other spellings. RFC 8785
-sorts keys by UTF-16 and msgspec by code point. In ASCII that is the same; the few lines that are
-not ASCII are written by rfc8785.
+The types refuse floats, integers beyond 2⁵³, deep nesting and unknown members. Writing the entry
+again must give the same bytes, which excludes repeated keys, spaces and other spellings. RFC 8785
+sorts keys by UTF-16 and msgspec by code point. For ASCII both are the same; rfc8785 writes the few
+lines that are not ASCII.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ else:
 
 
 class ExportedStatement(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The statement in an entry."""
+    """Statement in an entry."""
 
     body: dict[str, Value]
     by: str
@@ -59,7 +59,7 @@ class ExportedEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class Proven(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of an auditor's export: the entry's own line, and its inclusion proof."""
+    """Line of an auditor's export: the entry's own line, and its inclusion proof."""
 
     entry: str
     path: list[str]
@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def parse(line: bytes) -> ExportedEntry:
-    """Parse the entry of a line without its end, if the line is its only canonical form."""
+    """Return the entry in a line without its end, if the line is the canonical form."""
     try:
         entry = _entry.decode(line)
     except ValueError as error:
@@ -83,7 +83,9 @@ def parse(line: bytes) -> ExportedEntry:
 
 
 def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
-    """`parse` for each line, faster: where all are in order, nobody looks at each of them."""
+    """Return `parse` of each line, faster: if all lines are valid together, none is checked
+    alone.
+    """
     whole = b"\n".join(batch)
     try:
         entries = _entry.decode_lines(whole)
@@ -96,7 +98,9 @@ def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
 
 
 def _is_plain(entry: ExportedEntry) -> bool:
-    """Whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
+    """Tell whether msgspec writes the entry's time as this module does: it omits microseconds of
+    0.
+    """
     return entry.at.microsecond != 0 and entry.at.tzinfo is UTC
 
 

@@ -1,8 +1,8 @@
-"""Proofs of possession: the person who presents a public key shows that they hold the private one.
+"""Proofs of possession: the person who presents a public key proves that they hold the private one.
 
 A proof is a detached signature by that key, over bytes like those of a statement: for one platform,
-one purpose and one key. A researcher who changes keys proves the new one; an individual whom an
-application names proves theirs, and thereby agrees to that very application.
+one purpose and one key. A researcher who changes keys proves the new one. An individual named in an
+application proves theirs, and so agrees to exactly that application.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def application_bytes(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, 
 
 
 def check(proof: str | None, proved: bytes, jwk: Mapping[str, Any]) -> None:
-    """Raise unless the key made the proof, of exactly these bytes."""
+    """Raise an error unless the key signed exactly these bytes."""
     signer = Signer.of(jwk)
     try:
         statements.verify(proof or "", proved, signer.key, list(signer.algorithms))

@@ -1,4 +1,4 @@
-"""The ledger played again, entry by entry: who has which key, what is granted, what is spent.
+"""Replay of the ledger, entry by entry: keys, grants and spending.
 
 Each entry's statements about balances must follow from the entries before it. A wrong one raises an
 `EvidenceError`; `verify` adds its number.
@@ -50,15 +50,16 @@ from privacy.ledger.two_party_runs import ChargedRuns, IsSigned
 from privacy.plans import PLANS, KindPlan, assumptions, assumptions_before, has_fixed_slots
 from privacy.plans.assumptions import THIRD_PARTY_BOUNDS
 
-# Entries of the format before may be written for this long after the first of a new one.
+# Time after the first entry of a new format during which entries of the previous format may be
+# written.
 _UPGRADE = timedelta(days=1)
 
 
 class Replay:
-    """The accounts after the entries so far. `partial`: entries of other auditors are not seen.
+    """Accounts after the entries so far. `partial`: entries of other auditors are not visible.
 
-    `plans` are those of the kinds of audit that this verifier knows. `notices` counts what it had
-    to take as stated.
+    `plans` are those of the kinds of audit that this verifier knows. `notices` counts the claims
+    that it accepted as stated.
     """
 
     def __init__(
@@ -72,36 +73,36 @@ class Replay:
     ) -> None:
         self.notices = Counter[Notice]()
         self._plans = plans
-        # Kinds that packages added, which the ledger names before their first charge.
+        # Kinds that packages added; the ledger names each before its first charge.
         self._enabled: set[str] = set()
-        # All audiences that were ever sealed, erased ones included.
+        # All audiences that were ever sealed, including erased ones.
         self._sealed_ids: set[tuple[str | None, str]] = set()
-        # When the first entry of the newest format was written.
+        # Time of the first entry in the newest format.
         self._format_since = datetime.max.replace(tzinfo=UTC)
         self._origin = trust.origin
         self._signatures = signatures
         self._partial = partial
         self._people = KeyHolders(trust, partial=partial)
         self._mandates: dict[str, MandateBalance] = {}
-        # By auditor, and by the audience's id.
+        # Keyed by auditor, and by the audience's identifier.
         self._audiences = defaultdict[str | None, dict[str, AudienceEntryFacts]](dict)
         self._charges: dict[str, ChargeBalance] = {}
-        # By mandate, what stands for all of its charges that were released.
+        # Keyed by mandate: one charge that represents all of its released charges.
         self._over: dict[str, ChargeBalance] = {}
         self._charge_ids: set[str] = set()
-        # By maker, the keys of their statements.
+        # Keyed by maker: the keys of their statements.
         self._used = defaultdict[str, set[str]](set)
         self._account = Account()
         self._runs = ChargedRuns(is_signed)
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def play(self, entry: ExportedEntry, number: int) -> None:
-        """Play the next entry, which has this number."""
+        """Replay the next entry, which has this number."""
         if entry.number != number:
-            raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
+            raise EvidenceError(f"its number is {entry.number}", case="another-number")
         if entry.at < self._latest:
             raise EvidenceError(
-                "its time is before that of the entry before it", case="time-goes-back"
+                "its time is earlier than that of the previous entry", case="time-goes-back"
             )
         self._latest = entry.at
         kind = KINDS.get(entry.kind)
@@ -155,7 +156,7 @@ class Replay:
         body = read(_body(entry), MandateBody)
         if body.auditor_id is None or body.auditor_id != entry.auditor:
             raise EvidenceError(
-                "the auditor is not the one of the statement", case="another-auditor-than-stated"
+                "the auditor differs from the statement", case="another-auditor-than-stated"
             )
         mandate_id = read(entry.facts, MandateFacts).mandate_id
         self._grant(MandateBalance.granted(mandate_id, body.auditor_id, body))
@@ -163,7 +164,7 @@ class Replay:
     def _grant(self, mandate: MandateBalance) -> None:
         if mandate.mandate_id in self._mandates:
             raise EvidenceError(
-                f"there is a mandate {mandate.mandate_id} already", case="mandate-entered-before"
+                f"the mandate {mandate.mandate_id} already exists", case="mandate-entered-before"
             )
         self._mandates[mandate.mandate_id] = mandate
         self._over[mandate.mandate_id] = ChargeBalance(
@@ -194,7 +195,7 @@ class Replay:
         sealed[facts.audience_id] = facts
 
     def _check_format(self, stated: int, at: datetime) -> None:
-        """Raise if the format is not known, or is older than that of entries long before.
+        """Raise an error if the format is unknown, or older than that of much earlier entries.
 
         While a service is upgraded, processes of both versions write for a while.
         """
@@ -210,7 +211,7 @@ class Replay:
             )
 
     def _forget(self, entry: ExportedEntry) -> None:
-        """Forget an audience that is erased before it is sealed; nothing is charged on it
+        """Record the erasure of an audience, which may be unsealed; nothing is charged on it
         afterwards.
         """
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
@@ -229,7 +230,7 @@ class Replay:
             )
         if audience.commitment != facts.audience_commitment:
             raise EvidenceError(
-                "the audience is not the one that was sealed", case="another-audience-than-sealed"
+                "the audience differs from the sealed one", case="another-audience-than-sealed"
             )
         return audience
 
@@ -240,7 +241,7 @@ class Replay:
         request: Any,
         audience: AudienceEntryFacts | None,
     ) -> tuple[int, int]:
-        """Return what the charge takes, in units, if its price follows from what was asked."""
+        """Return the debits of the charge, in units, if its price follows from its request."""
         if facts.format == OLDER:
             self.notices["charge-older", body.kind] += 1
             return check_older_debit(body, facts, audience.sizes if audience else None)
@@ -248,7 +249,9 @@ class Replay:
         third_party = body.kind in self._enabled
         known_at_charge = third_party or (plan is not None and not plan.hidden_audiences)
         if audience and audience.source == "hidden" and known_at_charge:
-            raise EvidenceError(f"a hidden audience is not for {body.kind}", case="hidden-audience")
+            raise EvidenceError(
+                f"a hidden audience cannot be used for {body.kind}", case="hidden-audience"
+            )
         older = audience is not None and audience.format == OLDER
         charge = StatedCharge.of(
             body.kind, request, facts.parts, public, plan, older=older, third_party=third_party
@@ -268,7 +271,7 @@ class Replay:
             raise EvidenceError(f"{facts.audit_id} was charged before", case="charged-before")
         if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
             raise EvidenceError(
-                "the mandate is not the one of the statement", case="another-mandate-than-stated"
+                "the mandate differs from the statement", case="another-mandate-than-stated"
             )
         mandate, by = self._known(facts.mandate_id), self._researcher(entry)
         at = microseconds(entry.at)
@@ -292,10 +295,10 @@ class Replay:
     def _check_assumptions(
         self, request: Mapping[str, Any], facts: ChargeFacts, audience: AudienceEntryFacts | None
     ) -> None:
-        """Raise if the charge does not list what its promise rests on.
+        """Raise an error if the charge does not list the assumptions of its guarantee.
 
-        A kind that this verifier does not know may list more: it cannot tell what. Charges of the
-        format before list less.
+        A kind that this verifier does not know may list more assumptions. Charges of the previous
+        format list fewer.
         """
         kind, slots = request["kind"], has_fixed_slots(audience.source if audience else "")
         third_party, stated = kind in self._enabled, facts.assumes
@@ -303,24 +306,28 @@ class Replay:
         if facts.format == OLDER:
             expected = assumptions_before(kind)
         if third_party:
-            # What such a kind reads is not known here: it may rest on more.
+            # The data that such a kind reads are unknown here, so it may have more assumptions.
             is_stated = set(expected) <= set(stated)
         else:
             is_stated = (stated if kind in self._plans else stated[: len(expected)]) == expected
         if not is_stated:
-            raise EvidenceError("it does not state what its promise rests on", case="no-assumption")
+            raise EvidenceError(
+                "it does not state the assumptions of its guarantee", case="no-assumption"
+            )
         if THIRD_PARTY_BOUNDS in stated and not third_party:
             raise EvidenceError(
-                f"it rests on the bounds of a package, and no package added {kind} before it",
+                f"it depends on the bounds of a package, but no package added {kind} before it",
                 case="kind-not-enabled",
             )
 
     def _enable(self, entry: ExportedEntry) -> None:
-        """From here on, a kind is charged by the bounds that its package states."""
+        """Record that, from this entry on, a kind is charged by the bounds that its package
+        states.
+        """
         kind = read(entry.facts, KindEnabledFacts).kind
         if kind in PLANS:
             raise EvidenceError(
-                f"{kind} is a built-in kind: no package can add it", case="kind-is-built-in"
+                f"{kind} is a built-in kind, which no package can add", case="kind-is-built-in"
             )
         self._enabled.add(kind)
 
@@ -353,7 +360,7 @@ class Replay:
         given = (parse_units(facts.debit), parse_units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:
             raise EvidenceError(
-                "the refund is not of what was charged", case="another-refund-than-charged"
+                "the refund differs from the charge", case="another-refund-than-charged"
             )
         mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
@@ -366,7 +373,7 @@ class Replay:
         facts = read(entry.facts, ReleaseFacts)
         self._runs.release(facts)
         charge = self._end(entry, facts.audit_id, "released")
-        # Nothing can follow from it any more: that it was is remembered, and not what it was.
+        # No later entry can depend on it: its existence is remembered, but not its content.
         self._charges[facts.audit_id] = self._over[charge.mandate_id]
 
     def _stop(self, entry: ExportedEntry) -> None:
@@ -395,17 +402,17 @@ class Replay:
             raise EvidenceError(f"{audit_id} was not charged", case="not-charged")
         if self._mandates[charge.mandate_id].auditor != entry.auditor:
             raise EvidenceError(
-                f"{audit_id} is of another auditor", case="audit-of-another-auditor"
+                f"{audit_id} belongs to another auditor", case="audit-of-another-auditor"
             )
         return charge
 
 
 def _let_be(_replay: Replay, _entry: ExportedEntry) -> None:
-    """Nothing follows from it."""
+    """Accept an entry that has no consequences."""
 
 
 def _shaped(entry: ExportedEntry, shape: type[msgspec.Struct]) -> None:
-    """Check the facts; nothing follows from them."""
+    """Check the facts of an entry that has no consequences."""
     read(entry.facts, shape)
 
 
@@ -422,7 +429,7 @@ def _check_auditor(entry: ExportedEntry, facts: AuditorFacts | DecisionFacts) ->
         )
 
 
-# What follows from an entry of each kind.
+# Consequences of an entry of each kind.
 KINDS: dict[str, Callable[[Replay, ExportedEntry], None]] = {
     "settings": Replay._settings,
     "model": _let_be,

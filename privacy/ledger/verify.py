@@ -1,6 +1,7 @@
-"""The offline verifier: an export and the verifier's own keys, and nobody's word.
+"""Offline verifier, which needs only an export and the verifier's own keys.
 
-`docs/reference/ledger.md` says what is checked. The first entry that is wrong is named, and why.
+`docs/reference/ledger.md` lists the checks. The verifier names the first wrong entry and the
+reason.
 """
 
 import gc
@@ -30,11 +31,11 @@ AT_A_TIME = 128
 
 @dataclass(frozen=True)
 class Verified:
-    """Entries that verified: their number by kind, and the newest checkpoint.
+    """Verified entries: their number by kind, and the newest checkpoint.
 
-    `note` is that head as it was signed: keep it, and hand it in as `seen` the next time.
-    `auditor` where the export shows that auditor's entries alone. `notices` counts the charges of
-    which something was taken as stated, by the reason and the name that it is about.
+    `note` is that checkpoint as signed: store it, and pass it as `seen` the next time. `auditor` is
+    set if the export has only that auditor's entries. `notices` counts the charges with claims that
+    were accepted as stated, by reason and name.
     """
 
     size: int
@@ -55,9 +56,10 @@ def verify(
     witnessed: Iterable[str] = (),
     plans: Mapping[str, KindPlan] = PLANS,
 ) -> Verified:
-    """Check an export, its lines with or without their ends; raise `LedgerError` if it is wrong.
+    """Check an export, given as lines with or without their ends; raise `InvalidLedgerError` if it
+    is wrong.
 
-    `seen` are notes that this verifier was shown before, `witnessed` ones that a witness cosigned.
+    `seen` are notes that this verifier saw earlier; `witnessed` are notes that a witness cosigned.
     `plans` are those of the kinds of audit whose parts it computes from the request.
     """
     about = _header(header, trust)
@@ -83,7 +85,9 @@ def verify(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Nothing here refers in circles: the collector would look at everything again, for nothing."""
+    """Pause the garbage collector: there are no reference cycles here, so its scans would find
+    nothing.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -142,7 +146,7 @@ def _verify_all(
     if header.size != tree.size:
         raise InvalidLedgerError(
             None,
-            f"the header says {header.size} entries, there are {tree.size}",
+            f"the header states {header.size} entries, but there are {tree.size}",
             case="header-size",
         )
     return counts
@@ -166,14 +170,14 @@ def _verify_some(
 ) -> Counter[str]:
     """Verify an auditor's own entries: each with its proof, and the balances of those seen.
 
-    The head they are under is trusted by way of the announced keys, which are among them.
+    Their checkpoint is trusted through the announced keys, which are among them.
     """
     counts = Counter[str]()
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise InvalidLedgerError(
             None,
-            f"the header says {header.size} entries, its head {newest.size}",
+            f"the header states {header.size} entries, but its checkpoint covers {newest.size}",
             case="header-size",
         )
     for ended in entries:
@@ -208,11 +212,13 @@ def _continued(header: Header, heads: CheckpointTrust) -> Checkpoint:
 def _check_shown(
     entry: ExportedEntry, proven: Proven, header: Header, head: Checkpoint, before: int
 ) -> None:
-    """Raise unless the entry is in the tree, and may be in this export at this place."""
+    """Raise an error unless the entry is in the tree, and may be in this export at this
+    position.
+    """
     if entry.number <= before:
-        raise EvidenceError(f"it is numbered {entry.number}, after {before}", case="not-in-order")
+        raise EvidenceError(f"its number is {entry.number}, after {before}", case="not-in-order")
     if entry.auditor not in (header.auditor, None):
-        raise EvidenceError("it is of another auditor", case="entry-of-another-auditor")
+        raise EvidenceError("it belongs to another auditor", case="entry-of-another-auditor")
     leaf = leaf_hash(proven.entry.encode())
     verify_inclusion(leaf, entry.number, head.size, decode_path(proven.path), head.root)
 

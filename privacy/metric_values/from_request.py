@@ -1,6 +1,7 @@
-"""The metric of a request, from the numbers that it declares: the same on both sides.
+"""Metric of a request, from the numbers that it declares, identical on both sides.
 
-Each has a `layout`, and `events`: how many events may depend on one of them, it included.
+Each has a `layout`, and `events`: the number of events that may depend on one event, including
+itself.
 """
 
 from collections.abc import Callable, Mapping

@@ -51,13 +51,13 @@ def _no(_request: Request) -> bool:
 
 @dataclass(frozen=True)
 class KindPlan:
-    """The parts of a kind's releases, and what its charges state in addition.
+    """Parts of a kind's releases, and the other statements of its charges.
 
     `others_in_rows`: whether a request reads rows that may be about other people. `hides_weights`:
-    the platform cannot see the weights, so a regulator may open runs. `hidden_audiences`: it may be
-    charged on people who are found, and debited, later. `explores`: people are shown something
-    else, and may lose by it. `buys_sizes`: before format 3, its price had the noisy sizes of groups
-    in addition.
+    the platform cannot see the weights, so a regulator may open runs. `hidden_audiences`: the kind
+    may be charged on people who are found, and debited, later. `explores`: people are shown other
+    content, and may lose reward. `buys_sizes`: before format 3, its price also included the noisy
+    sizes of groups.
     """
 
     kind: str
@@ -74,7 +74,7 @@ class KindPlan:
 
 
 def every_request(_request: Request) -> bool:
-    """Say that every request of a kind reads rows."""
+    """Return True: every request of the kind reads rows."""
     return True
 
 

@@ -1,6 +1,6 @@
-"""Plan of a two-party audit: hidden weights by values, of one table.
+"""Plan of a two-party audit: one table of hidden weights times values.
 
-It needs none of the cryptography of `privacy.two_party`.
+It does not need the cryptography of `privacy.two_party`.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
 
 
 def _others_in_rows(request: Request) -> bool:
-    """Return whether the metric reads rows; one that is not known is taken to."""
+    """Return whether the metric reads rows; an unknown metric counts as one that does."""
     metric = request.get("metric")
     return not isinstance(metric, Mapping) or reads_rows(str(metric.get("name")))
 

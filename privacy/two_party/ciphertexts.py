@@ -1,4 +1,4 @@
-"""Ciphertexts as they travel: the half that was computed, without the uniform one."""
+"""Ciphertexts in messages: only the computed half, without the uniform half."""
 
 from collections.abc import Sequence
 

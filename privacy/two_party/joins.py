@@ -1,16 +1,16 @@
 """Joins of rows with people: by uploaded identifiers, or by private set intersection.
 
-Either way a person counts in one row at most, the first that is theirs: two identifiers may be one
-person, and what one person can change must not depend on how often the auditor names them (R4).
+In both cases, a person counts in at most one row, their first: two identifiers may be one person,
+and one person's influence must not depend on how often the auditor names them (R4).
 
-By intersection the platform's side has a public size. If more people would be there, a random part
-of them has places, and nobody can see that there were more (R2). Each person and each token has one
-place at most. If two people share a token, the first in random order has it: two equal
-points would show the auditor that they share it. One person more puts one other out at most: either
-the person of the same token, or the last in the order. `RunTerms.bounds` counts both.
+With intersection, the platform's side has a public size. If there are more people, a random part of
+them gets places, and nobody can see that there were more (R2). Each person and each token has at
+most one place. If two people share a token, the first in random order has it: two equal points
+would show the auditor that they share it. An added person displaces at most one other: either the
+person with the same token, or the last in the order. `RunTerms.bounds` covers both.
 
-The order of places is uniformly random, and fresh in each run. Candidates in the order of the
-directory would tell an auditor who knows a part of it which points are whose.
+The order of places is uniformly random, and fresh in each run. If candidates were in the order of
+the directory, an auditor who knows a part of it could assign points to people.
 """
 
 import os
@@ -34,14 +34,14 @@ DRAW_KEY_BYTES = 32
 
 @dataclass(frozen=True)
 class Uploaded:
-    """The person of each row, as the platform matched the upload; −1 is nobody."""
+    """Person of each row, as the platform matched the upload; −1 is nobody."""
 
     persons: Persons
 
 
 @dataclass(frozen=True)
 class CandidatePeople:
-    """The people of the platform who may be matched: tokens, and the person of each of them.
+    """People of the platform who may be matched: tokens, and the person of each token.
 
     `draw_key` is a secret that decides who is left out where there are too many: with the same
     one, the same people.
@@ -53,16 +53,16 @@ class CandidatePeople:
 
     def __post_init__(self) -> None:
         if len(self.tokens) != TOKEN * len(self.persons):
-            raise BoundsError("there is not one person for each token of 32 bytes")
+            raise BoundsError("there must be one person for each token of 32 bytes")
 
     def beyond(self, size: int) -> int:
-        """Return how many people have no place among `size`: for the operator alone."""
+        """Return the number of people without a place among `size`, only for the operator."""
         return len(np.unique(self.persons)) - len(self._placed(size))
 
     def shuffled(self, size: int) -> "CandidatePeople":
-        """Return `size` candidates in random order; places left over hold random tokens of nobody.
+        """Return `size` candidates in random order; unused places have random tokens of nobody.
 
-        They are tokens, not points, so that they take as long to blind as those of people.
+        They are tokens, not points, so that blinding them takes the same time as for people.
         """
         placed = self._placed(size)
         lacking = size - len(placed)
@@ -97,7 +97,7 @@ def keep_first_rows(persons: Persons) -> Persons:
 def _order_by_draw(draw_key: bytes, people: Persons) -> NDArray[np.intp]:
     """Places of distinct people in the order of AES(key, person): each one's by their own number.
 
-    It takes as long whether anybody is left out or not.
+    It takes the same time whether or not anybody is left out.
     """
     blocks = np.zeros((len(people), 2), "<i8")
     blocks[:, 0] = people

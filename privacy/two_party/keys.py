@@ -1,15 +1,16 @@
-"""The key of homomorphic encryption, which the auditor holds for one run and then drops.
+"""Key of homomorphic encryption, which the auditor holds for one run and then drops.
 
 A ciphertext of m is (c₀, c₁) with c₀ + c₁·s = (Q/t)·m + e, for a ternary secret s and a small error
 e. Its uniform half c₁ is not drawn but expanded from a label (`randomness.expanded`) that names the
-run and the place: only c₀ travels, half as much, and no auditor can choose a c₁ that hides less.
+run and the position. So only c₀ is sent, which is half of the data, and no auditor can choose a c₁
+that hides less.
 
-SEAL draws the key and the errors, and encrypts with a uniform half a of its own; moving it to the
-expanded one needs no more than the key: c₀ = c₀' + (a − c₁)·s leaves c₀ + c₁·s as it was.
+SEAL draws the key and the errors, and encrypts with its own uniform half a. Replacing a by the
+expanded half needs only the key: c₀ = c₀' + (a − c₁)·s leaves c₀ + c₁·s unchanged.
 
-What comes back is one number and not a polynomial: the constant coefficient of c₀, and all of c₁.
-That is a ciphertext of that one coefficient alone (an LWE sample), and decrypts by the constant
-coefficient of c₁·s:   c₁[0]·s[0] − Σ_{i ≥ 1} c₁[i]·s[N − i].
+The platform returns one number and not a polynomial: the constant coefficient of c₀, and all of c₁.
+This is a ciphertext of that one coefficient alone (an LWE sample), and decrypts by the constant
+coefficient of c₁·s: c₁[0]·s[0] − Σ_{i ≥ 1} c₁[i]·s[N − i].
 """
 
 from math import prod
@@ -26,7 +27,7 @@ from privacy.two_party.residues import Words
 
 
 class SecretKey:
-    """A fresh key in one ring, in memory only."""
+    """Fresh key in one ring, in memory only."""
 
     def __init__(self, ring: Ring, key: seal.SecretKey | None = None) -> None:
         self.ring = ring
@@ -37,18 +38,18 @@ class SecretKey:
         self._turned = _rotate(ring, secret)
 
     def __reduce__(self) -> str:
-        raise TypeError("a secret key is neither written down nor copied")
+        raise TypeError("a secret key must not be serialised or copied")
 
     def zero(self, label: bytes) -> Words:
-        """Encrypt zero, with which the other party hides its sums."""
+        """Return an encryption of zero, with which the other party hides values."""
         return self.encrypt(seal.Plaintext(self.ring.degree), label)
 
     def export(self) -> bytes:
-        """Export the key as numbers: to be sealed to the regulator, and for nothing else."""
+        """Return the key as numbers, only to seal it to the regulator."""
         return self.ring.secret_numbers(self._key)
 
     def encrypt(self, plain: seal.Plaintext, label: bytes) -> Words:
-        """c₀ in evaluation form; c₁ is what the label expands to."""
+        """Return c₀ in evaluation form; c₁ is the expansion of the label."""
         ring = self.ring
         cipher = self._encryptor.encrypt_symmetric(plain)
         ring.evaluator.transform_to_ntt_inplace(cipher)
@@ -61,16 +62,16 @@ class SecretKey:
         return add_modulo(own, ring.parts(pair)[0], ring.primes)
 
     def decrypt(self, words: Words, most_noise: int) -> int:
-        """Decrypt the residue modulo t of one sum; raise if its noise is too large."""
+        """Return the residue modulo t of one sum, if its noise is within this limit."""
         message, noise = self.read(words)
         if abs(noise) > most_noise:
-            raise NoiseBudgetError("this sum holds more noise than an honest platform puts there")
+            raise NoiseBudgetError("this sum has more noise than an honest platform adds")
         return message
 
     def read(self, words: Words) -> tuple[int, int]:
         """Return the message modulo t, and the noise, of a ciphertext of one number.
 
-        `words` has a row for each prime that is left: the one number, then the uniform half.
+        `words` has a row for each remaining prime: the one number, then the uniform half.
         """
         primes, t = self.ring.primes[: len(words)], self.ring.modulus
         whole = prod(primes)
@@ -80,11 +81,11 @@ class SecretKey:
         return message % t, phase - (message * whole + t // 2) // t
 
     def decrypt_slots(self, parts: Words) -> Words:
-        """Decrypt the residues in all slots; raise if too few bits are free of noise."""
+        """Return the residues in all slots, if the noise leaves a margin of bits."""
         cipher = self.ring.ciphertext(parts, evaluated=False)
         decryptor = seal.Decryptor(self.ring.context, self._key)
         if decryptor.invariant_noise_budget(cipher) < MARGIN - 1:
-            raise NoiseBudgetError("this product holds more noise than an honest tester puts there")
+            raise NoiseBudgetError("this product has more noise than an honest tester adds")
         plain = decryptor.decrypt(cipher)
         return np.asarray(seal.BatchEncoder(self.ring.context).decode_uint64(plain), np.uint64)
 

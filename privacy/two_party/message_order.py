@@ -1,4 +1,4 @@
-"""The order of messages in the service: which kind comes when, and how long it is.
+"""Order of messages in the service, with their kinds and lengths.
 
     auditor → platform                          platform → auditor
     HELLO      a nonce; with PSI also a·G        WELCOME     a nonce; both make the run
@@ -10,7 +10,7 @@
     WEIGHTS    encrypted, own rows              NEXT
     ASK                                         SUMS        encrypted, with noise
 
-All of it follows from the terms: how many messages there are tells nobody anything.
+The terms determine all of this: the number of messages reveals nothing.
 """
 
 from collections.abc import Iterator

@@ -1,16 +1,16 @@
-"""Opening a transcript: what binds the auditor to the weights that were declared.
+"""Opening of a transcript, which binds the auditor to the declared weights.
 
-The platform cannot see a weight, so that its promise holds only for weights within the terms. But
-every message is in the transcript, the transcript's hash is in the ledger, and the secret key was
-sealed to the regulator in one of the messages. With it the regulator decrypts what the auditor sent
-and looks at each number; of honest weights the findings say nothing at all.
+The platform cannot see a weight, so its guarantee holds only for weights within the terms. But
+every message is in the transcript, the transcript's hash is in the ledger, and one message sealed
+the secret key to the regulator. With the key, the regulator decrypts the auditor's messages and
+checks each number. For honest weights the findings reveal nothing.
 
-Found are:
-- a transcript that is not the one of the hash;
+The opening finds:
+- a transcript that does not match the hash;
 - points of private set intersection that repeat, or whose proof does not hold (`dleq`);
 - a sealed key that is not the key of the run;
 - a weight, or a row of weights, beyond the bounds;
-- a number where none belongs (the guard, or beyond the last row);
+- a number other than zero at the guard, or beyond the last row;
 - a ciphertext with more noise than encryption makes, by which values would shine through the
   flooding.
 """
@@ -47,7 +47,7 @@ NOISE = "noise-out-of-bounds"
 
 @dataclass(frozen=True)
 class OpeningFinding:
-    """One thing that an honest auditor would not have done, or an honest platform not kept."""
+    """One fault that an honest auditor, or an honest platform, would not have caused."""
 
     code: str
     says: str
@@ -55,7 +55,7 @@ class OpeningFinding:
 
 @dataclass(frozen=True)
 class Opening:
-    """Findings of an opening. It keeps nothing of the weights themselves."""
+    """Findings of an opening, which do not store the weights themselves."""
 
     findings: tuple[OpeningFinding, ...]
 
@@ -70,7 +70,8 @@ def open_transcript(
     """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
     if messages and read_version(messages[0]) == WITHOUT_PROOF:
         raise OpeningError(
-            "this run was made without a proof: open it with the release that made it"
+            "this run was made without a proof: open it with the version of the software "
+            "that made it"
         )
     bodies = _Bodies(terms)
     for message in messages:
@@ -80,13 +81,13 @@ def open_transcript(
             return Opening((OpeningFinding(ALTERED, f"message {bodies.chain.number}: {error}"),))
     if bodies.chain.name != transcript:
         return Opening(
-            (OpeningFinding(ALTERED, "the messages do not make the hash in the ledger"),)
+            (OpeningFinding(ALTERED, "the messages do not have the hash in the ledger"),)
         )
     return Opening((*_point_findings(bodies), *_findings(terms, bodies, secret_key)))
 
 
 class _Bodies:
-    """Messages of the auditor by kind, as the chain of messages admits them."""
+    """Messages of the auditor by kind, as the chain of messages accepts them."""
 
     def __init__(self, terms: RunTerms) -> None:
         self.terms = terms
@@ -113,13 +114,16 @@ class _Bodies:
     def run(self) -> bytes:
         if self.chain.run is None or not self.of[MessageKind.KEY]:
             raise OpeningError(
-                "the run broke off before there was a key: nothing to open", case="no-key-yet"
+                "the run ended before its key was sent, so there is nothing to open",
+                case="no-key-yet",
             )
         return self.chain.run
 
 
 def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
-    """Check private set intersection again, as an honest platform did before it matched anybody."""
+    """Repeat the checks of private set intersection that an honest platform made before
+    matching.
+    """
     if not bodies.of[MessageKind.PROOF]:
         return
     [hello], [proof] = bodies.of[MessageKind.HELLO], bodies.of[MessageKind.PROOF]
@@ -132,7 +136,7 @@ def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
             DistinctPoints().take(points)
         verify(hello[NONCE:], bodies.proof_context, candidates, returned, proof)
     except (MessageError, WrongProofError) as error:
-        yield OpeningFinding(WRONG_PROOF, f"the platform's candidates came back altered: {error}")
+        yield OpeningFinding(WRONG_PROOF, f"the auditor returned altered candidates: {error}")
 
 
 def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[OpeningFinding]:
@@ -163,9 +167,7 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
             for number, (reader, half) in enumerate(zip(readers, halves, strict=True))
         ]
         if any(reader.noisy for reader in readers):
-            yield OpeningFinding(
-                NOISE, f"{where} are encrypted with more noise than encryption makes"
-            )
+            yield OpeningFinding(NOISE, f"{where} have more noise than encryption adds")
         yield from where.findings(read)
         totals = where.magnitudes(read[0]) + (totals if where.group else 0)
         if where.group == terms.groups - 1:
@@ -173,7 +175,7 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
 
 
 class _RingReader:
-    """Decrypts in one ring, and says of the last ciphertext whether it was too noisy."""
+    """Decryption in one ring, with a test whether the last ciphertext was too noisy."""
 
     def __init__(self, ring: Ring, numbers: bytes) -> None:
         self.ring = ring
@@ -181,10 +183,10 @@ class _RingReader:
         try:
             self._decryptor = seal.Decryptor(ring.context, ring.secret_key(numbers))
         except (RuntimeError, ValueError) as error:
-            raise OpeningError("what was sealed is no secret key of this ring") from error
+            raise OpeningError("the sealed content is not a secret key of this ring") from error
 
     def read(self, half: Words, label: bytes) -> NDArray[np.int64]:
-        """All coefficients, signed."""
+        """Return all coefficients, signed."""
         ring = self.ring
         cipher = rebuild_ciphertext(ring, half, label)
         ring.evaluator.transform_from_ntt_inplace(cipher)
@@ -223,17 +225,17 @@ class _RowChecks:
         return self.block * self.terms.block_rows
 
     def of_rows(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weights that stand for rows, the last block's filled up with zeros."""
+        """Return the weights of rows, with the last block padded by zeros."""
         rows = weights[: self.terms.block_rows].copy()
         rows[self.terms.rows - self._first :] = 0
         return rows
 
     def magnitudes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the magnitude of each row, capped just above what is too large."""
+        """Return the magnitude of each row, capped just above the limit."""
         return np.minimum(np.abs(self.of_rows(weights)), self.terms.weights.total + 1)
 
     def findings(self, read: list[NDArray[np.int64]]) -> Iterator[OpeningFinding]:
-        """`read`: the same weights as each ring has them."""
+        """Return the findings; `read` holds the same weights from each ring."""
         declared, weights, rows = self.terms.weights, read[0], self.of_rows(read[0])
         differ = np.any([other != weights for other in read], axis=0)[: len(rows)]
         beyond = np.flatnonzero(differ | (rows < declared.low) | (rows > declared.high))
@@ -246,7 +248,7 @@ class _RowChecks:
                 f" [{declared.low}, {declared.high}]; {len(beyond) - 1} more in {self}",
             )
         if any(np.any(each[: len(rows)] != self.of_rows(each)) or each[-1] for each in read):
-            yield OpeningFinding(PADDING, f"{self} are followed by numbers where zeros belong")
+            yield OpeningFinding(PADDING, f"{self} are followed by numbers other than zero")
 
     def total_findings(self, totals: NDArray[np.int64]) -> Iterator[OpeningFinding]:
         most = self.terms.weights.total

@@ -1,17 +1,17 @@
-"""The platform's end of the protocol in the service.
+"""The platform's side of the protocol in the service.
 
     platform = PlatformParty(terms, join, values, release)
     answer = platform.receive(message)               # until `platform.ended`
 
-It matches rows to people, and multiplies the auditor's encrypted weights by its own values: 0 where
-nobody matched. It matches only after PROOF showed that the auditor returned every candidate under
-the key that it committed to. A proof that does not hold raises `ProofError` and ends the party: the
-caller keeps the charge and says so in the ledger.
+The party matches rows to people, and multiplies the auditor's encrypted weights by its own values,
+which are 0 for rows without a match. It matches only after PROOF showed that the auditor returned
+every candidate under the committed key. A proof that does not hold raises `WrongProofError` and
+ends the party: the caller keeps the charge and records this in the ledger.
 
-`values` and `release` are called once in its life, at the first ASK: `values` for the values of
-people, `release` for the noise. So charge before you hand over that message (see `wants_values`),
-and commit `final` with the release before you let the answer go. The party itself draws no noise,
-and never gives two answers.
+`values` and `release` are called once, at the first ASK: `values` returns the values of people,
+`release` adds the noise. So charge before you pass that message to the party (see `wants_values`),
+and commit `final` with the release before you send the answer. The party itself draws no noise, and
+never gives two answers.
 """
 
 import os
@@ -48,7 +48,7 @@ Release = Callable[[EncryptedTable], NoisySums]
 
 
 class PlatformParty(Answering):
-    """One run, from the first message to the answer that is never given twice."""
+    """Party of one run, from the first message to the only answer."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class PlatformParty(Answering):
     ) -> None:
         """Set up.
 
-        `values`: the values of these people (person × cell); what is beyond the terms is cut.
-        `release`: puts noise on a table, by its `plus`; the waist's business, not the party's.
+        `values`: the values of these people (person × cell); values beyond the terms are clipped.
+        `release`: adds noise to a table with its `plus`; this is the waist's task, not the party's.
         """
         super().__init__(Setting.SERVICE, terms.digest, list_messages(terms))
         self.terms = terms
@@ -78,31 +78,31 @@ class PlatformParty(Answering):
         self._zeros: list[Words] = []
         self._weights: list[Words] = []
         self._spent = False
-        # Whether a proof did not hold: the run ends here, whatever comes next.
+        # Whether a proof failed: then the run has ended, whatever comes next.
         self.refuted = False
         self._sums: bytes | None = None
 
     @property
     def wants_values(self) -> bool:
-        """Whether the next message makes it read values and release."""
+        """Whether the next message makes the party read values and release."""
         return not self.ended and self._exchange.message.kind is MessageKind.ASK and not self._spent
 
     @property
     def answered(self) -> bool:
-        """Whether the noisy sums exist: from then on there is nothing but to send them."""
+        """Whether the noisy sums exist: after that, the party only sends them."""
         return self._sums is not None
 
     @property
     def final(self) -> dict[bytes, bytes]:
-        """Once answered, every message that can still come, and what is sent for it.
+        """After the answer: every message that can still come, and its answer.
 
-        Kept with the release, it serves the answer after this process is dead.
+        Stored with the release, it serves the answer after the end of this process.
         """
         return dict(self._given) if self.answered else {}
 
     def _take(self, slot: Slot, body: bytes) -> None:
         if self._spent:
-            raise SpentError("this run failed half-way, and takes no more messages")
+            raise SpentError("this run failed during its answer, and accepts no more messages")
         if slot.kind is MessageKind.HELLO:
             check_points(body[NONCE:])
             self._committed = body[NONCE:]
@@ -143,7 +143,9 @@ class PlatformParty(Answering):
         return slot.kind is MessageKind.ASK and slot.part > 0
 
     def _check_proof(self, proof: bytes) -> None:
-        """Go on if every candidate came back under the committed key; else never."""
+        """Continue if every candidate was returned under the committed key; otherwise end the
+        run.
+        """
         candidates, reblinded = b"".join(self._candidates), b"".join(self._reblinded)
         self._spent = True
         try:
@@ -157,7 +159,7 @@ class PlatformParty(Answering):
         self._candidates.clear()
 
     def _settle(self) -> None:
-        """Read the values, multiply, put noise on it: once, or never again."""
+        """Read the values, multiply, and add noise, at most once."""
         self._spent = True
         persons = self._matched()
         values = np.zeros((self.terms.rows, self.terms.cells), np.int64)
@@ -191,9 +193,9 @@ class PlatformParty(Answering):
 
 
 def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
-    """Return the join of the terms, checked; candidates shuffled and padded."""
+    """Return the join of the terms, with candidates shuffled and padded."""
     if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:
         return join
-    raise BoundsError("the join is not the one of the terms: a person a row, or candidates")
+    raise BoundsError("the join does not match the terms: one person per row, or candidates")

@@ -1,9 +1,9 @@
 """Private set intersection by commutative encryption, on ristretto255.
 
 A token x becomes the point H(x), hashed with the run so that points of two runs never compare. One
-party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so both keys on both sides make
-equal tokens equal and, under the decisional Diffie–Hellman assumption, all else look random. There
-is no key that leads back from a point to a token.
+party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so with both keys on both sides,
+equal tokens give equal points. Under the decisional Diffie–Hellman assumption, all other points
+look random. No key leads back from a point to a token.
 
 The auditor commits to its key by a·G, and proves that it returned every candidate under that key
 (`dleq`). Without the proof it could return candidates under other keys, so that many rows of one
@@ -30,13 +30,13 @@ POINT = TOKEN = 32
 # Points in one message.
 CHUNK = 16_384
 
-# Points in one piece of work.
+# Points in one task of a thread.
 SLICE = 1_024
 
 _LABEL = TAG + b"/point"
 _NO_POINT = "a point is not canonical, or is the identity"
 
-# `map` or another: who does the multiplications.
+# `map`, or another function that runs the multiplications.
 Spread = Callable[[Callable[[bytes], bytes], Iterable[bytes]], Iterable[bytes]]
 
 
@@ -47,26 +47,26 @@ def map_in_threads(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> I
 
 
 class Blinding:
-    """One party's key for one run, which it drops after the last use."""
+    """Key of one party for one run, which it drops after the last use."""
 
     def __init__(self, spread: Spread = map_in_threads) -> None:
         self._scalar: bytes | None = rbcl.crypto_core_ristretto255_scalar_random()
         self._spread = spread
 
     def __reduce__(self) -> str:
-        raise TypeError("a key is neither written down nor copied")
+        raise TypeError("a key must not be serialised or copied")
 
     def of_tokens(self, run: bytes, tokens: bytes) -> bytes:
         """Return the points of tokens in this run, blinded."""
         return self._each(partial(_hashed, run, self._secret()), tokens)
 
     def of_points(self, points: bytes) -> bytes:
-        """Points that the other party blinded, blinded by this one too."""
+        """Return points that the other party blinded, blinded by this one too."""
         return self._each(partial(_multiplied, self._secret()), points)
 
     @property
     def commitment(self) -> bytes:
-        """The key times the generator: it fixes the key and does not tell it."""
+        """The key times the generator, which fixes the key without revealing it."""
         return bytes(rbcl.crypto_scalarmult_ristretto255_base(self._secret()))
 
     def response(self, nonce: bytes, challenge: bytes) -> bytes:
@@ -75,7 +75,7 @@ class Blinding:
         return bytes(rbcl.crypto_core_ristretto255_scalar_sub(nonce, product))
 
     def drop(self) -> None:
-        """Be of no use from now on."""
+        """Drop the key: the object cannot be used afterwards."""
         self._scalar = None
 
     @property
@@ -98,7 +98,7 @@ def check_points(points: bytes, spread: Spread = map) -> None:
 
 
 class DistinctPoints:
-    """The points of several messages, of which none may repeat."""
+    """Points of several messages, of which none may repeat."""
 
     def __init__(self) -> None:
         self._seen: set[bytes] = set()
@@ -108,7 +108,9 @@ class DistinctPoints:
         found = split_items(points)
         new = set(found)
         if len(new) != len(found) or not self._seen.isdisjoint(new):
-            raise EqualPointsError("two points are equal: every row and candidate has its own")
+            raise EqualPointsError(
+                "two points are equal: every row and candidate must have its own"
+            )
         self._seen |= new
 
     def clear(self) -> None:
@@ -135,7 +137,7 @@ def _slices(data: bytes) -> Iterator[bytes]:
 
 
 def _no_points(points: bytes) -> bytes:
-    """Return the encodings among these that are no points, or the identity."""
+    """Return the encodings among these that are not points, or are the identity."""
     valid = rbcl.crypto_core_ristretto255_is_valid_point
     return b"".join(point for point in split_items(points) if not valid(point) or not any(point))
 

@@ -1,7 +1,7 @@
-"""Secret randomness, from the operating system's generator and from nothing else (R6).
+"""Secret randomness, only from the operating system's generator (R6).
 
-And `expanded`: public randomness that both parties derive from one label, so that the uniform half
-of a ciphertext need not travel, and nobody can choose it.
+`expanded` is public randomness that both parties derive from one label. So the uniform half of a
+ciphertext is not sent, and nobody can choose it.
 """
 
 import os
@@ -65,7 +65,9 @@ def draw_permutation(count: int) -> NDArray[np.intp]:
 
 
 def _kept(stream: Callable[[int], bytes], modulus: int, count: int) -> Words:
-    """Return the first `count` numbers below the modulus of a stream, masked to its bits."""
+    """Return the first `count` numbers below the modulus from a stream of words truncated to its
+    bits.
+    """
     mask = np.uint64((1 << (modulus - 1).bit_length()) - 1)
     drawn = count + 64
     while True:

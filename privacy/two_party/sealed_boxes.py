@@ -1,6 +1,6 @@
-"""Secrets sealed to a regulator: X25519 sealed boxes, which nobody but the holder of the key opens.
+"""Secrets sealed to a regulator: X25519 sealed boxes, which only the holder of the key can open.
 
-The sender keeps no key that would open them, and they say nothing about who sealed them.
+The sender keeps no key that opens them, and they do not reveal who sealed them.
 """
 
 from nacl.exceptions import CryptoError
@@ -23,7 +23,7 @@ def unseal(box: bytes, secret_key: bytes) -> bytes:
     try:
         return SealedBox(PrivateKey(secret_key)).decrypt(box)
     except CryptoError as error:
-        raise OpeningError("this was not sealed to the key given, or it was altered") from error
+        raise OpeningError("this was not sealed to the given key, or it was altered") from error
 
 
 def sealing_key_of(signing_key: bytes) -> bytes:
@@ -32,5 +32,7 @@ def sealing_key_of(signing_key: bytes) -> bytes:
 
 
 def opening_key_of(seed: bytes) -> bytes:
-    """Return the X25519 private key of an Ed25519 private key (its 32 bytes of seed)."""
+    """Return the X25519 private key of an Ed25519 private key (its 32 bytes of
+    seed).
+    """
     return bytes(SigningKey(seed).to_curve25519_private_key())

@@ -1,7 +1,7 @@
-"""Calibration: the least noise for which OpenDP itself vouches for the price.
+"""Calibration: the smallest noise for which OpenDP itself confirms the price.
 
 OpenDP's privacy maps round outwards. A scale is accepted only when the map, as an exact rational,
-is within the exact price: what is charged is never less than what is spent.
+is within the exact price: so the charge is never less than the privacy loss.
 """
 
 import math
@@ -14,31 +14,32 @@ from opendp.mod import enable_features
 
 from privacy.errors import UnderpaidError
 
-# Not opendp.prelude: that imports scikit-learn and pandas too, for seconds.
+# opendp.prelude is avoided, because it also imports scikit-learn and pandas, which takes seconds.
 enable_features("contrib")
 
 
 class Calibrated(Protocol):
-    """A mechanism of ours, equal to others of the same bounds and price, made by OpenDP."""
+    """Mechanism that OpenDP makes; it equals others with the same bounds and price."""
 
     def __hash__(self) -> int: ...
 
     @property
     def least(self) -> float:
-        """The scale below which nothing is within price."""
+        """The scale below which no noise is within the price."""
 
     def make(self, scale: float) -> Any:
-        """OpenDP's mechanism at this scale."""
+        """Return OpenDP's mechanism at this scale."""
 
     def within_price(self, mechanism: Any) -> bool:
-        """Whether OpenDP's map says that it costs no more than the price."""
+        """Tell whether, by OpenDP's map, it costs at most the price."""
 
 
 @lru_cache(maxsize=4_096)
 def find_scale(wanted: Calibrated) -> float:
     """Return the first scale from the least upwards that OpenDP says is within price.
 
-    Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
+    The result is cached for equal mechanisms: prices are requested far more often than noise is
+    drawn.
     """
     scale = wanted.least
     while not wanted.within_price(wanted.make(scale)):
@@ -52,7 +53,7 @@ def make_calibrated(wanted: Calibrated) -> Any:
     mechanism = wanted.make(find_scale(wanted))
     if not wanted.within_price(mechanism):
         raise UnderpaidError(
-            "OpenDP does not say that this is within price", case="unconfirmed-price"
+            "OpenDP does not confirm that this is within the price", case="unconfirmed-price"
         )
     return mechanism
 

@@ -1,7 +1,7 @@
 """Discrete Gaussian noise on the cells of a table, by OpenDP.
 
-Unit: one person; `bounds.added.l2_squared` and `bounds.changed.l2_squared` are how far they move
-the cells in squared L2.
+Unit: one person; `bounds.added.l2_squared` and `bounds.changed.l2_squared` bound their change
+of the cells in squared L2.
 Guarantee: with noise of scale σ on every cell the release is (added² / 2σ²)-zCDP when a person is
 added or removed, and (changed² / 2σ²)-zCDP when one person's data change. It has no pure epsilon.
 Noisy cells are clipped to ±(2⁵³ − 1), which is post-processing (`Table.plus`, `overflow`).
@@ -25,7 +25,7 @@ from privacy.waist.calibration import find_scale, integer_domain, make_calibrate
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """The mechanism for one table, calibrated to a rho under add/remove."""
+    """Mechanism for one table, calibrated to a rho under add/remove."""
 
     bounds: Bounds
     rho: Fraction
@@ -61,7 +61,9 @@ class DiscreteGaussian:
         return table.plus(self.noise())
 
     def noise(self) -> Cells:
-        """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
+        """Return fresh noise for every cell, from OpenDP's generator, which nobody can seed
+        (R6).
+        """
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
         return np.asarray(make_calibrated(self)(zeros), np.int64).reshape(self.bounds.shape)
 

@@ -1,6 +1,6 @@
 """Discrete Laplace noise on the cells of a table, by OpenDP.
 
-Unit: one person; `bounds.added.l1` and `bounds.changed.l1` are how far they move the cells in L1.
+Unit: one person; `bounds.added.l1` and `bounds.changed.l1` bound their change of the cells in L1.
 Guarantee: with noise of scale b on every cell the release is (added / b)-DP when a person is added
 or removed, and (changed / b)-DP when one person's data change. The scale is added / epsilon.
 Noisy cells are clipped to ±(2⁵³ − 1), which is post-processing (`Table.plus`, `overflow`).
@@ -26,7 +26,7 @@ from privacy.waist.calibration import find_scale, integer_domain, make_calibrate
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """The mechanism for one table, calibrated to an epsilon under add/remove."""
+    """Mechanism for one table, calibrated to an epsilon under add/remove."""
 
     bounds: Bounds
     epsilon: Fraction
@@ -50,14 +50,14 @@ class DiscreteLaplace:
 
     @property
     def standard_deviation(self) -> float:
-        """Return that of the noise on one cell.
+        """Return the standard deviation of the noise on one cell.
 
         Its variance is 2q / (1 − q)² for P(k) ∝ q^|k|, q = exp(−1/scale).
         """
         return math.sqrt(2 * self._q) / -math.expm1(-1 / self.scale)
 
     def error(self, probability: float) -> int:
-        """Return the least t with P(|noise| > t) ≤ probability, for one cell."""
+        """Return the smallest t with P(|noise| > t) ≤ probability, for one cell."""
         # P(|noise| > t) = 2 q^(t+1) / (1 + q), and log q = −1/scale
         t = -self.scale * math.log(probability * (1 + self._q) / 2) - 1
         return max(0, math.ceil(t))
@@ -66,7 +66,9 @@ class DiscreteLaplace:
         return table.plus(self.noise())
 
     def noise(self) -> Cells:
-        """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
+        """Return fresh noise for every cell, from OpenDP's generator, which nobody can seed
+        (R6).
+        """
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
         return np.asarray(make_calibrated(self)(zeros), np.int64).reshape(self.bounds.shape)
 

@@ -1,9 +1,9 @@
-"""Which of several tables has the largest value: report noisy max, by OpenDP.
+"""Selection of the table with the largest value: report noisy max, by OpenDP.
 
-Unit: one person; `bounds.added.linf` and `bounds.changed.linf` are how far they move any one value,
-and values may move in both directions.
+Unit: one person; `bounds.added.linf` and `bounds.changed.linf` bound their change of any one value,
+and values may change in both directions.
 Guarantee: at scale b the choice is (2 · added / b)-DP when a person is added or removed, and
-(2 · changed / b)-DP when one person's data change. Only the index leaves.
+(2 · changed / b)-DP when one person's data change. Only the index is released.
 
 [MS20] McKenna, Sheldon, Permute-and-Flip, NeurIPS 2020 (the selection OpenDP makes).
 """
@@ -24,7 +24,7 @@ from privacy.waist.calibration import find_scale, integer_domain, make_calibrate
 
 @dataclass(frozen=True)
 class NoisyMax:
-    """The selection from one row of values, calibrated to an epsilon under add/remove."""
+    """Selection from one row of values, calibrated to an epsilon under add/remove."""
 
     bounds: Bounds
     epsilon: Fraction
@@ -52,7 +52,7 @@ class NoisyMax:
         return self.scale
 
     def error(self, probability: float) -> int:
-        """Return a t such that the chosen value is within t of the largest, but for this
+        """Return a t such that the chosen value is within t of the largest, except with this
         probability.
         """
         # P(largest − chosen ≥ scale · ln(m / p)) ≤ p for m values, as for the exponential

@@ -32,7 +32,7 @@ FIGURE_2 = Path(__file__).parents[2] / "docs" / "replications" / "paper-2-figure
 FACTORS = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48)
 SHARPNESS = (5, 10)
 NEWCOMERS = 0.2
-# Of Figure 4: values of alpha and trials, by the bounds.
+# Values of alpha and trials of Figure 4, by the bounds.
 FIGURE_4: dict[Bounds, tuple[tuple[float, ...], int]] = {
     "tight": ((0.1, 0.2, 0.4), 10),
     "printed": ((0.1, 0.4), 3),
@@ -110,7 +110,9 @@ def softmax_platforms(preferences: Floats) -> dict[str, Floats]:
 
 
 def with_newcomers(preferences: Floats) -> Floats:
-    """Return scores in which a fifth of people are newcomers of whom nothing is known yet."""
+    """Return utilities if a fifth of people, about whom nothing is known yet, are shown random
+    items.
+    """
     policies = softmax(learn(1, preferences, 48), 10)
     new = stream(1, "newcomers").random(len(preferences)) < NEWCOMERS
     policies[new] = 1 / preferences.shape[1]
@@ -119,7 +121,7 @@ def with_newcomers(preferences: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Audited:
-    """All targets of some audits; in envy are those with an arm that is better by more than ε."""
+    """All targets of some audits; a target is in envy if an arm is better by more than ε."""
 
     envious: Bools
     better: Floats
@@ -150,7 +152,9 @@ def audited(found: Floats, bounds: Bounds, alpha: float, trials: int) -> Audited
 def figure_4(
     platforms: Mapping[str, Floats], alphas: Sequence[float], bounds: Bounds, trials: int
 ) -> Iterator[str]:
-    """Averages over targets in envy, and over the others, as in the paper, with standard errors."""
+    """Yield averages over targets in envy, and over the others, as in the paper, with standard
+    errors.
+    """
     yield f"{bounds.capitalize()} bounds; trials: {trials}\n"
     yield "| platform | α | targets | of 41 | better arms | steps | cost | ended in envy |"
     yield "|---|---|---|---|---|---|---|---|"

@@ -1,8 +1,9 @@
-"""Limits by repetition, to compare with: bootstrap (Algorithm 4, BCa) and partitions (Algorithm 3).
+"""Limits by repetition, for comparison: bootstrap (Algorithm 4, BCa) and partitions (Algorithm 3).
 
 Rows of a traffic differ only in their group and label, so resampling rows is resampling counts: a
 multinomial draw for the bootstrap, a multivariate hypergeometric one for a partition. None of these
-is valid near zero, where the penalty of a resample is biased up, nor where viewers have many rows.
+is valid near zero, where the penalty of a resample is biased upwards, nor if viewers have many
+rows.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Appendix G and §4.3.
@@ -30,7 +31,7 @@ Method = Literal["standard", "bca"]
 
 @dataclass(frozen=True)
 class Resampled:
-    """An estimate with limits from repetitions; `bias` is their mean less the estimate."""
+    """Estimate with limits from repetitions; `bias` is their mean minus the estimate."""
 
     value: float
     se: float
@@ -75,7 +76,9 @@ def bootstrap_difference(
     repetitions: int = 100,
     seed: int = 0,
 ) -> Resampled:
-    """Algorithm 4: the change of the penalty; random traffic is resampled once for both."""
+    """Return the change of the penalty by Algorithm 4; random traffic is resampled once for
+    both.
+    """
     traffics = _checked([treatment, control, random], [n_treatment, n_control, n_random], delta)
     generator = np.random.default_rng(seed)
     one, other, probed = (_resampled(counts, repetitions, generator) for counts in traffics)
@@ -95,7 +98,9 @@ def partitions(
     folds: tuple[int, int] = (20, 20),
     seed: int = 0,
 ) -> Resampled:
-    """Algorithm 3: penalties of disjoint parts of the rows, compared by Welch's t-test."""
+    """Return the comparison by Algorithm 3: Welch's t-test on penalties of disjoint parts of the
+    rows.
+    """
     traffics = _checked([treatment, control, random], [n_treatment, n_control, n_random], delta)
     if min(folds) < 2:
         raise InputError("A partition has at least two folds.", case="few-folds")
@@ -137,7 +142,9 @@ def _checked(
 
 
 def _cells(counts: PositiveCounts) -> tuple[int, Floats]:
-    """Rows, and the counts with the rows that are in no group's positives as the last."""
+    """Return the number of rows, and the counts, the last of which is of rows outside all
+    positives.
+    """
     rows = int(counts.rows or 0)
     return rows, np.append(counts.positives, rows - counts.positives.sum())
 
@@ -148,7 +155,7 @@ def _resampled(counts: PositiveCounts, repetitions: int, generator: np.random.Ge
 
 
 def _parts(counts: PositiveCounts, folds: int, generator: np.random.Generator) -> Floats:
-    """Shares of positives in disjoint parts of equal size, up to a row."""
+    """Return shares of positives in disjoint parts of equal size, up to one row."""
     rows, cells = _cells(counts)
     left, parts = cells.astype(np.int64), []
     for fold in range(folds):

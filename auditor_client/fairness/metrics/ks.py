@@ -1,4 +1,4 @@
-"""Kolmogorov-Smirnov: the largest difference of two running shares, over the ends of bins.
+"""Kolmogorov-Smirnov distance: the largest difference of two cumulative shares at the ends of bins.
 
     KS = max over k of |F_a(k) - F_b(k)|, F(k) the share of people in the first k bins
 
@@ -16,12 +16,12 @@ from auditor_client.fairness.metrics.event_shares import difference_above, less_
 from auditor_client.fairness.metrics.group_view import GroupView
 
 MEASURE = "Kolmogorov–Smirnov distance"
-# How many ends are tried for the lower limit. More could only raise it.
+# Number of ends that are tried for the lower limit. More ends could only raise it.
 _TRIED = 3
 
 
 def kolmogorov_smirnov(first: GroupView, second: GroupView, delta: float) -> Estimate:
-    """Return the distance, between limits that miss with probability delta/2 each."""
+    """Return the distance and its limits, each missed with probability at most delta/2."""
     ends = range(1, first.bins + 1)
     claims = [less_noisy(*pair, k) for k in ends for pair in ((first, second), (second, first))]
     high = highest_limit([tests_above(*claim, delta) for claim in claims])

@@ -6,7 +6,7 @@ from auditor_client.kinds.presentation import Judgement, PresentedChart
 
 
 def illustrate(audit: BiasSizeResult, judged: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the change of each group's opportunities between its limits."""
+    """Return a chart of the change of each group's opportunities, with its limits."""
     moved = audit.notifications(judged.delta)
     limits = {name: (each.value, each.low, each.high) for name, each in moved.items()}
     words = f"Change of the opportunities of {', '.join(moved)}, in percent, with limits."

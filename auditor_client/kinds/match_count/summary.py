@@ -1,4 +1,4 @@
-"""Answer of a match count: the people found of each group, and the error of each number."""
+"""Answer of a match count: the people found in each group, and the error of each number."""
 
 from auditor_client.kinds.match_count.result import MatchCountResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
@@ -12,8 +12,8 @@ def summarise(audit: MatchCountResult, _: Judgement) -> Summary:
     return Summary(
         f"The platform found about {found} ({error(off)} each, 95 % confidence).",
         details=(
-            "Noise may take a number below 0, or above the number that was uploaded.",
-            "Whether any one identifier was found stays private.",
+            "Noise may make a number negative, or larger than the uploaded number.",
+            "Whether any single identifier was found stays private.",
         ),
         table=PresentedTable(
             "People found; each number alone lies between its limits with 95 % confidence.",

@@ -8,7 +8,7 @@ from auditor_client.reo.charts import monitoring_chart
 
 
 def illustrate(audit: ReoResult, judged: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the penalty of each day, or of each strategy."""
+    """Return a chart of the penalty of each day or each strategy."""
     caption = "The penalty of ranking-based equal opportunity, with its limits."
     if audit.release.days:
         return (PresentedChart(monitoring_chart(audit.monitor(delta=judged.delta)), caption),)

@@ -1,7 +1,7 @@
-"""Forecast of an REO audit: whether the penalty will be defined, and how closely it is known.
+"""Forecast of an REO audit: whether the penalty will be defined, and its accuracy.
 
-How many rows are random traffic and how many are positive is private. The forecast takes the
-shares below; a platform with fewer of either tells less.
+The numbers of rows of random traffic and of positive rows are private. The forecast assumes the
+shares below; fewer rows of either kind give a wider interval.
 """
 
 import math
@@ -55,7 +55,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         _MOST_TIMES,
     )
     return Forecast(
-        f"{who} With this noise that leaves the penalty undefined.",
+        f"{who} With this noise, these rows leave the penalty undefined.",
         answers=False,
         enough=f"Enough would be {math.ceil(people * times):,} people, more rows of each"
         " (rows_per_person), or more epsilon.",
@@ -67,7 +67,7 @@ def _factors() -> list[float]:
 
 
 def _defined(expected: float, variance: float, rows: int) -> bool:
-    """Return whether a count of this size is taken for normal (`penalty_estimate.too_small`)."""
+    """Return whether a count of this size is treated as normal (`penalty_estimate.too_small`)."""
     return expected >= ENOUGH * math.sqrt(rows * max(expected, 0.0) + variance)
 
 

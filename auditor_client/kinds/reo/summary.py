@@ -17,7 +17,7 @@ from auditor_client.reporting.rounding import (
 if TYPE_CHECKING:
     from auditor_client.reo import Penalty
 
-# A table for people has at most this many rows; `frame()` has all of them.
+# Largest number of rows in a table for people; `frame()` has all rows.
 MOST_ROWS = 40
 
 
@@ -33,8 +33,8 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
         verdict,
         details=(
             *(f"{strategy}: {each.explain()}" for strategy, each in found.items()),
-            f"A penalty above {percent(lines.broken, 1)} surely breaks the four-fifths rule; one"
-            f" below {percent(lines.holds, 1)} keeps it.",
+            f"A penalty above {percent(lines.broken, 1)} certainly violates the "
+            f"four-fifths rule; one below {percent(lines.holds, 1)} satisfies it.",
             f"Each count is within {error(audit.error_95)} rows (95 % confidence).",
         ),
         table=_table(audit),
@@ -46,7 +46,7 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
 
 
 def penalties(audit: ReoResult, judged: Judgement) -> "dict[str, Penalty]":
-    """Return the penalty of each strategy; limits of all hold at once."""
+    """Return the penalty of each strategy; all limits hold at once."""
     strategies = audit.release.strategies
     share = judged.delta / len(strategies)
     return {name: audit.penalty(name, delta=share) for name in strategies}
@@ -98,6 +98,4 @@ def _table(audit: ReoResult) -> PresentedTable:
         "Negative",
     )
     more = f" The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
-    return PresentedTable(
-        f"Rows by traffic and group of creators, noise included.{more}", heads, shown
-    )
+    return PresentedTable(f"Rows by traffic and group of creators, with noise.{more}", heads, shown)

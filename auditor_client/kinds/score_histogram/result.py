@@ -1,4 +1,4 @@
-"""A finished audit: the release, its receipt, and what they say about fairness."""
+"""Finished score histogram: the release, its receipt, and statements about fairness."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ LEAST_SHARE = 0.2
 
 @dataclass(frozen=True, repr=False)
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
-    """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
+    """A score histogram whose receipt was verified. A result from a receipt file has no `audit`."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
 
@@ -56,23 +56,23 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
     @property
     def content(self) -> Content | None:
-        """The content that was scored, where it is known."""
+        """The scored content, if this machine knows it."""
         return self.contents[0] if self.contents else None
 
     @property
     def counts(self) -> dict[str, list[int]]:
-        """Noisy counts by name of group; the last one is of scores outside of all bins."""
+        """Noisy counts by name of group; the last one is of scores outside all bins."""
         groups = self.release.groups
         return self.by_name({group.label: [*group.counts, group.outside] for group in groups})
 
     @property
     def known_sizes(self) -> dict[str, int]:
-        """Exact numbers of scored people, where they are known."""
+        """Exact numbers of scored people, if known."""
         return self._sizes("known")
 
     @property
     def noisy_sizes(self) -> dict[str, int]:
-        """Noisy numbers of scored people, where they were bought."""
+        """Noisy numbers of scored people, if they were bought."""
         return self._sizes("noisy")
 
     def epsilon(self, part: str = "bins") -> Fraction:
@@ -117,10 +117,9 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     def fairness_gap(
         self, delta: float = 0.05, criterion: "Criterion" = "distribution"
     ) -> "FairnessGap":
-        """Estimate the empirical fairness gap with an interval that holds with probability 1 -
-        delta.
+        """Return the empirical fairness gap with an interval that holds with probability 1 - delta.
 
-        `criterion` says what a verdict covers: "distribution" (default) every bin and every
+        `criterion` defines what a verdict covers: "distribution" (default) every bin and every
         threshold, "bins" single bins, "four-fifths" the worst impact ratio.
         """
         from auditor_client.fairness.gap import gap_of
@@ -133,22 +132,24 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
-        """Estimate the gap of each pair of groups; all hold at once with probability 1 - delta."""
+        """Return the gap of each pair of groups; all hold at once with probability 1 - delta."""
         from auditor_client.fairness.gap_drivers import pair_gaps
 
         return pair_gaps(self.groups(), delta)
 
     def drivers(self, delta: float = 0.05, most: int | None = None) -> "list[Driver]":
-        """Return the difference of each pair in each bin, the clearest first; all hold at once.
+        """Return the difference of each pair in each bin, the clearest first; all limits hold at
+        once.
 
-        With `most`, compute only that number of bins for each pair: those measured furthest apart.
+        With `most`, compute only that number of bins for each pair: those with the largest measured
+        differences.
         """
         from auditor_client.fairness.gap_drivers import drivers
 
         return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
-        """Estimate the gap by one attribute of crossed groups; 0 is the first column of `by`."""
+        """Return the gap by one attribute of a crossed audience; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
@@ -161,7 +162,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return LEAST_SHARE if stated is None else float(stated)
 
     def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
-        """Return the worst impact ratio over all edges above which a group may have the least share.
+        """Return the worst impact ratio over edges above which a group may have the least share.
 
         That share is the signed request's. Raise InputError if another is given: one chosen after
         the audit would have no error probability.
@@ -189,26 +190,26 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return check(self.groups(), self.part("bins"), alpha, delta)
 
     def group_views(self) -> "list[GroupView]":
-        """Return the groups as the measures see them."""
+        """Return the groups as the metrics read them."""
         from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())
         return [HistogramGroupView(name, group, middles) for name, group in self.groups().items()]
 
     def limits(self) -> list[tuple[float, float]]:
-        """Low and high end of each bin; of a level, the level twice."""
+        """Return the low and high end of each bin; for a level, the level twice."""
         return bin_limits(self.release.bins)
 
     def bin_names(self) -> list[str]:
-        """One name per count, in words: an interval, a level, or outside."""
+        """Return one name per count, in words: an interval, a level, or outside."""
         return [*(_words(low, high) for low, high in self.limits()), OUTSIDE]
 
     def frame(self, *, consistent: bool = False) -> pa.Table:
-        """Group, bin and noisy count, one row each; the bin `outside` has no limits.
+        """Return group, bin and noisy count, one row each; the bin `outside` has no limits.
 
-        With `consistent`, counts are made non-negative and to add up to the number of scored people
-        as far as it is known (else to the sum of the bins), at no further price; see
-        `auditor_client.stats.nonnegative_projection`. Verdicts rest on the counts as they are.
+        With `consistent`, counts become non-negative and add up to the number of scored people if
+        it is known (else to the sum of the bins). This has no further price; see
+        `auditor_client.stats.nonnegative_projection`. Verdicts use the unchanged counts.
         """
         limits: list[tuple[float | None, float | None]] = [*self.limits(), (None, None)]
         rows = [
@@ -221,7 +222,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return pa.Table.from_pylist(rows, pa.schema({**types, "count": number}))
 
     def share_chart(self) -> "Chart":
-        """Noisy shares per bin and group with their limits. It shows itself in a notebook."""
+        """Return a chart of noisy shares per bin and group, with limits. A notebook displays it."""
         from auditor_client.fairness.bin_intervals import measured_shares
         from auditor_client.kinds.score_histogram.charts import share_chart
 
@@ -239,7 +240,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
     @property
     def error_95(self) -> int:
-        """Each count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each count alone exceeds with a probability of at most 5 %."""
         return self.part("bins").error_95
 
     def _projected(self) -> Mapping[str, Sequence[float]]:
@@ -256,7 +257,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
 
 def bin_limits(bins: Edges | Levels) -> list[tuple[float, float]]:
-    """Low and high end of each bin; of a level, the level twice."""
+    """Return the low and high end of each bin; for a level, the level twice."""
     if isinstance(bins, Edges):
         return list(pairwise(bins.edges))
     return [(level, level) for level in bins.levels]

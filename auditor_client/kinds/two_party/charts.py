@@ -8,7 +8,7 @@ from auditor_client.kinds.two_party.summary import OF_ONE_NUMBER, averages
 
 
 def illustrate(audit: TwoPartyResult, judged: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the metric of each group, where it is one number and this machine has the sums."""
+    """Return a chart of each group's metric, if it is one number and this machine has the sums."""
     name = audit.release.metric.name
     if name not in OF_ONE_NUMBER or load_sums(audit.id) is None:
         return ()

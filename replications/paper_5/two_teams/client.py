@@ -1,4 +1,4 @@
-"""The client's end in the library: P₂, who holds the values and the key, and sees no weight."""
+"""The client's side in the library: P₂, who holds the values and the key, and sees no weight."""
 
 import os
 
@@ -32,7 +32,7 @@ from replications.paper_5.two_teams.terms import LibraryTerms
 
 
 class ClientParty(Answering):
-    """One run. `tokens`: 32 bytes for each person that `rows` speaks of."""
+    """Client of one run. `tokens`: 32 bytes for each person in `rows`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ClientParty(Answering):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """tuples × cells × columns, if the client is to learn them."""
+        """Sums (tuples × cells × columns), if the client learns them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the client")
         return self._sums
@@ -100,7 +100,7 @@ class ClientParty(Answering):
         return b""
 
     def _doubly_blinded(self, body: bytes) -> list[bytes]:
-        """Members with both keys on them, and their weights as they came."""
+        """Return members blinded with both keys, and their weights as received."""
         length = POINT + vector_length(self.terms)
         rows = [body[start : start + length] for start in range(0, len(body), length)]
         points = split_items(self._blinding.of_points(b"".join(row[:POINT] for row in rows)))
@@ -112,7 +112,7 @@ class ClientParty(Answering):
         return b"".join(self._members[part * CHUNK : (part + 1) * CHUNK])
 
     def _encrypted(self, cipher: int) -> bytes:
-        """One column of values in one block, in every ring."""
+        """Return one column of values in one block, encrypted in every ring."""
         block, column = divmod(cipher, self.terms.columns)
         values = self._rows.values[self._block(block), column]
         return b"".join(

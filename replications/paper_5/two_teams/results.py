@@ -1,4 +1,4 @@
-"""Two shares together, and the same sums in the clear."""
+"""Sums from two shares, and the same sums unencrypted."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -12,7 +12,7 @@ from replications.paper_5.two_teams.terms import LibraryTerms
 
 
 def together(terms: LibraryTerms, own: Words, others: Words) -> NDArray[np.object_]:
-    """Return the sums that two shares make: tuples × cells × columns, exact integers."""
+    """Return the sums from two shares: tuples × cells × columns, exact integers."""
     moduli = [ring.modulus for ring in terms.rings]
     sums = np.array([(one + other) % m for one, other, m in zip(own, others, moduli, strict=True)])
     found = [

@@ -2,9 +2,9 @@
 
 The client encrypts its values in slots, 16,384 to a ciphertext. The tester multiplies each slot by
 a weight, adds a mask r that is uniform modulo t, hides and floods, and sends it back; the client
-decrypts w·v + r. Now the tester has −r and the client w·v + r: each number alone is uniform,
-and their sum is the product. Each party sums its own shares over the rows of each cell, in the
-clear. The party that learns a sum gets the other's share of that sum only.
+decrypts w·v + r. Now the tester has −r and the client w·v + r: each number alone is uniform, and
+their sum is the product. Each party sums its own shares over the rows of each cell, unencrypted.
+The party that learns a sum gets only the other's share of that sum.
 
 There is one sum for each cell, tuple and column, and no resample. Sums of resamples whose draws are
 known are linear equations: from as many as there are units, the learner solves for every product.
@@ -34,7 +34,7 @@ _HALF = np.uint64(30)
 
 
 def in_slots(ring: Ring, integers: NDArray[np.int64], guard: int = 0) -> seal.Plaintext:
-    """Integers, one a slot. The slots left over hold 0, and the last of all the guard.
+    """Return integers, one per slot. Unused slots have 0, and the last slot the guard.
 
     A block of weights has 1 there, and one of values 0: so no factor is 0 in all slots, which SEAL
     refuses.
@@ -47,7 +47,9 @@ def in_slots(ring: Ring, integers: NDArray[np.int64], guard: int = 0) -> seal.Pl
 def masked(
     flooding: Flooding, cipher: seal.Ciphertext, zero: seal.Ciphertext, weights: Integers
 ) -> tuple[Words, Words]:
-    """Return the mask of each slot, and the ciphertext of weights · values + mask, switched."""
+    """Return the mask of each slot, and the ciphertext of weights · values + mask, switched
+    down.
+    """
     ring = flooding.ring
     factor = ring.evaluated(in_slots(ring, weights, guard=1))
     halves = rerandomise(ring, ring.evaluator.multiply_plain(cipher, factor), zero)

@@ -1,6 +1,6 @@
-"""The tester's end in the library: P₁, who holds the weights and makes the join.
+"""The tester's side in the library: P₁, who holds the weights and makes the join.
 
-What this tells it beyond the sums, and why it is only for two teams of one organisation:
+The tester learns the following beyond the sums, so this is only for two teams of one organisation:
 - the weights of everybody who matched. They come back shuffled, but a vector of six probabilities
   is nearly a name, and their number is the size of the intersection;
 - the cell of each row (a rank, a threshold), and which members share a row (neighbours in a list).
@@ -39,7 +39,7 @@ Integers = NDArray[np.int64]
 
 
 class TesterParty(AskingParty):
-    """One run. `weights`: member × group; `tokens`: 32 bytes a member."""
+    """Tester of one run. `weights`: member × group; `tokens`: 32 bytes per member."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class TesterParty(AskingParty):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """tuples × cells × columns, if the tester is to learn them."""
+        """Sums (tuples × cells × columns), if the tester learns them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the tester")
         return self._sums
@@ -115,7 +115,7 @@ class TesterParty(AskingParty):
         return b""
 
     def _members_body(self, part: int) -> bytes:
-        """Blinded members with their weights, which only this party can decrypt."""
+        """Return blinded members with their weights, which only this party can decrypt."""
         here = slice(part * CHUNK, (part + 1) * CHUNK)
         tokens = self._tokens[here.start * TOKEN : here.stop * TOKEN]
         points = split_items(self._blinding.of_tokens(self._run, tokens))
@@ -126,8 +126,8 @@ class TesterParty(AskingParty):
         return body
 
     def _join(self) -> None:
-        """Set the weights of the client's people: 0 for those who did not match. Then no point is
-        kept.
+        """Set the weights of the client's people (0 for those without a match), and drop all
+        points.
         """
         where = Places.joined(self._parts)
         where.check(self.terms)
@@ -140,7 +140,9 @@ class TesterParty(AskingParty):
         self._people.clear()
 
     def _masked(self, cipher: int, which: int) -> bytes:
-        """Weights for one tuple of groups times one column of values in one block, masked."""
+        """Return the masked products of weights for one tuple of groups and one column of values in
+        one block.
+        """
         block, column = divmod(cipher, self.terms.columns)
         here = slice(block * self.terms.block_rows, (block + 1) * self.terms.block_rows)
         weights = self._row_weights(here, self.terms.tuples[which])
