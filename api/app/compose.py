@@ -41,7 +41,7 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
-    """Make the platform of the settings: `simulated`, `http`, `onnx`, or a `module:factory`."""
+    """Return the platform `simulated`, `http` or `onnx`, or the result of `module:factory`."""
     known: dict[str, Callable[..., Platform]]
     known = {
         "simulated": make_simulated_platform,
@@ -68,7 +68,7 @@ def make_simulated_platform(
     seed: int = 1,
     step_seconds: float = 0.0005,
 ) -> Platform:
-    """Make a simulated platform: fair, or with a bias against one gender in its scores.
+    """Return a simulated platform: fair, or with a bias against one gender added to its scores.
 
     With a correlation no bias is added: the model learns from people who differ by group. A biased
     platform also gives a random half of its people worse recommendations, so that they envy others.

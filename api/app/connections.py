@@ -93,7 +93,9 @@ class LimitedProtocol(H11Protocol):
             self._watch_headers()
 
     def pause_writing(self) -> None:
-        """Note that the client reads more slowly than the service answers."""
+        """Start the deadline of the answer, because the client reads more slowly than it is
+        sent.
+        """
         super().pause_writing()
         self.unread[self] = self.loop.time()
         self._answer_timer = self.loop.call_later(self._answer_left, self.drop, "answer")

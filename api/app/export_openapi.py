@@ -13,7 +13,7 @@ PATH = Path(__file__).parents[2] / "openapi" / "openapi.json"
 
 
 def export() -> str:
-    """Return the contract as JSON, with its keys in the order in which the routes are written."""
+    """Return the document, with its keys in the order of the routes."""
     return json.dumps(describe(FastAPI()).openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -98,7 +98,7 @@ def require_answer(call: Callable[[], Persons]) -> Persons:
 
 
 def _tokens(members: Members) -> Iterator[bytes]:
-    """Yield tokens in parts: as objects, short names take fifty times the memory of their bytes."""
+    """Yield the tokens in chunks: as Python objects, short names take fifty times their memory."""
     kind, column = members
     for start in range(0, len(column), _AT_ONCE):
         yield tokens(kind, column.slice(start, _AT_ONCE))

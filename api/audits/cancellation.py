@@ -25,7 +25,10 @@ def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) 
     at = lock(session)
     row = queries.get_owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
-        raise NotCancellableError(f"the audit is {row.state}: it cannot be refunded any more")
+        raise NotCancellableError(
+            f"The audit is {row.state}, so its charge stays."
+            " Only an audit in the state 'charged' can be cancelled."
+        )
     give_back(session, at, row, settings)
     failpoints.hit(Failpoint.CANCEL_WRITTEN)
     return queries.to_wire(row)

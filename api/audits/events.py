@@ -52,11 +52,11 @@ class AuditEvents:
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def next_state(self, name: str, shown: str) -> str:
-        """Return the state that follows the one shown."""
+        """Return the state that follows the one shown, as soon as it is known."""
         self._loop = asyncio.get_running_loop()
         waiting = _Listener(name, shown, self._loop.create_future())
-        # Register first, then read the state. A sender stores the state first, then looks for
-        # listeners. So one of the two always finds the other.
+        # The listener is registered before the recent states are read. `publish` stores the state
+        # before it looks for listeners. So one of the two always finds the other.
         self._waiting.add(waiting)
         try:
             if (said := self._said.get(name, shown)) != shown:

@@ -66,7 +66,7 @@ def _above_edges(tree: LaplaceTree) -> Advice:
 
 
 def _cumulative(tree: LaplaceTree) -> Advice:
-    """Compare a tree with running sums of separately noised bins, at one epsilon."""
+    """Return the better of a tree and running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
     flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)

@@ -56,7 +56,7 @@ def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionP
 
 
 def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
-    """Return the auditor's own audit."""
+    """Return an audit of the caller's auditor, or raise `NotFoundError`."""
     row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audit {audit_id}")
@@ -82,7 +82,9 @@ def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
 def to_wire(
     row: AuditRow, request: AuditRequest | None = None, price: Price | None = None
 ) -> Audit:
-    """Return the audit as it is shown; request and price come from the row by default."""
+    """Return the audit in its wire form; read the request and the price from the row if not
+    given.
+    """
     return Audit(
         id=row.id,
         kind=row.kind,

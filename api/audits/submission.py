@@ -166,7 +166,7 @@ class AuditSubmission:
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
     def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
-        """Charge a batch and return an audit for each; a repeated request gets its first answer."""
+        """Return one audit per submission; a repeated key gets its original response."""
         session, at = held
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
@@ -221,7 +221,7 @@ class AuditSubmission:
         queue: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
-        """Return a position in the queue and the mandate that pays, or refuse."""
+        """Enqueue the audit and select the mandate that pays; raise if either is refused."""
         caller, request = order.caller, order.request
         position = queue.enqueue(caller.auditor, priced.subject.facts)
         mandate = mandates.select_payer(
@@ -287,7 +287,7 @@ def _changes_since_pricing(
 
 
 def _original_response(session: Session, order: _Submission) -> Audit:
-    """Return the answer that this key got before: the audit as it was when it was submitted."""
+    """Return the original response to this key: the audit as it was when it was submitted."""
     auditor, key = order.key
     row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
     if row.request_digest != order.digest:

@@ -128,7 +128,7 @@ def _kind(kind: str, requests: Schema, releases: Schema) -> KindNote:
 
 
 def _of_kind(union: Schema, kind: str) -> Schema:
-    """Return the model of one kind in a union that `kind` discriminates."""
+    """Return the model of one kind in a union with the discriminator `kind`."""
     found: Schema = union["$defs"][union["discriminator"]["mapping"][kind].rpartition("/")[2]]
     return found
 
@@ -156,7 +156,7 @@ def _meaning(schema: Schema, parts: Schema) -> str:
 
 
 def _type(schema: Schema) -> str:
-    """Describe a type: `string`, `Edges or Levels`, `list of GroupHistogram`."""
+    """Return a type in words: `string`, `Edges or Levels`, `list of GroupHistogram`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if choices := schema.get("anyOf") or schema.get("oneOf"):

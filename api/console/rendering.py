@@ -77,7 +77,7 @@ class PageRoute(Route):
 
 
 def pages() -> APIRouter:
-    """Make a router whose routes are pages; none of them is in the contract."""
+    """Return a router whose routes are pages; none of them is in the OpenAPI document."""
     return APIRouter(prefix="/console", route_class=PageRoute, include_in_schema=False)
 
 
@@ -97,7 +97,7 @@ async def refuse_foreign(request: Request) -> None:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form; nothing if the body has another type."""
+    """Return the fields of a form; nothing for a body of another type."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}

@@ -33,12 +33,12 @@ class Console:
     planner: Planner
 
     def at(self, path: str) -> str:
-        """Return the address of a page of the console."""
+        """Return the URL of a page of the console."""
         return f"{self.base}/console{path}"
 
     def file(self, name: str) -> str:
-        """Return the address of a static file, which changes whenever any of them does."""
-        assert name in self.static.files, name  # noqa: S101  (a template names what is not there)
+        """Return the URL of a static file, which changes when any of them changes."""
+        assert name in self.static.files, name  # noqa: S101  (a template names a file that does not exist)
         return self.at(f"/static/{self.static.digest}/{name}")
 
 

@@ -55,7 +55,9 @@ def execute_in_driver(
 
 @cache
 def _written(statement: Update, dialect: Dialect) -> tuple[str, Sequence[str] | None]:
-    """Return the statement for a driver, and the order of its values if they have no names."""
+    """Return the statement in the driver's syntax, and the order of its values if they have no
+    names.
+    """
     compiled = statement.compile(dialect=dialect)
     return compiled.string, compiled.positiontup
 

@@ -19,7 +19,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
-# The database cannot serve any request now: gone, full, locked, or without free connections.
+# The database cannot answer any query now: it is gone, full or locked, or all connections are
+# taken.
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
 # Seconds for which a writer waits for other writers on SQLite.
 _PATIENCE = 30.0
@@ -31,7 +32,7 @@ _CONNECTIONS, _KEPT_CONNECTIONS = 30, 10
 _POOL_PATIENCE = 10.0
 # Seconds between two attempts to get SQLite's lock.
 _PAUSE = 0.001
-# Milliseconds for which a checkpoint of SQLite's log waits for readers; writers wait for it.
+# Milliseconds that the truncation of SQLite's log waits for readers, while writers wait for it.
 _READERS_MS = 200
 # Pages (of 4 KiB) in SQLite's log at which a commit copies them into the database. With a small
 # number an upload is written three times: into the log, into the database, and overwritten.
@@ -116,7 +117,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Open a transaction that commits when the block ends, and rolls back if it raises."""
+        """Open a transaction that commits when the block ends, and is rolled back if it raises."""
         with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
@@ -227,7 +228,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
 
 
 def _ping_the_idle(engine: Engine) -> None:
-    """Test a connection that was idle for a while before it is used."""
+    """Ping a connection that was idle for a while before its next use."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()

@@ -54,7 +54,7 @@ class OwnTokens:
         return jwt.encode(header, claims, key, algorithms=(ALGORITHM,))
 
     def read(self, bearer: str) -> dict[str, Any]:
-        """Return the claims of a token that we signed and that has not expired."""
+        """Return the claims of a token that this service signed and that has not expired."""
         token = self._signed(bearer)
         self._key_of(token)  # the key may have been retired since
         self._validate(token)
@@ -74,7 +74,7 @@ class OwnTokens:
         return replace(caller, credential=Credential(until, token=claims["jti"]))
 
     def _verified(self, bearer: str) -> Compact:
-        """Verify an access token against the key that it names."""
+        """Return a token with a verified signature, which never changes and may be cached."""
         try:
             token = parse(bearer)
         except CompactError as error:
@@ -88,7 +88,7 @@ class OwnTokens:
         return token
 
     def _key_of(self, token: Compact) -> OKPKey:
-        """Return the key that a token names, if the key is in use."""
+        """Return the key that the token names, if it is still in use."""
         key = self._keys.verifying("access-token", token.kid) if token.kid else None
         if key is None:
             raise UnauthenticatedError("The access token is signed with a key that is not in use.")

@@ -27,7 +27,9 @@ class KeyCipher:
         return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, text, self._key, ALGORITHMS)
 
     def open(self, sealed: str, kid: str) -> OKPKey:
-        """Decrypt the private key of this kid; raise if another operator's key sealed it."""
+        """Return the private key of this kid; raise if it was sealed under another operator's
+        key.
+        """
         try:
             plain = jwe.decrypt_compact(sealed, self._key, ALGORITHMS).plaintext or b""
             key = OKPKey.import_key(json.loads(plain))

@@ -28,7 +28,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 
 
 def validate_public_jwk(jwk: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the key in its one canonical form, and its thumbprint; refuse anything unsafe.
+    """Return the key in its canonical form, and its thumbprint; refuse anything unsafe.
 
     The form is canonical because thumbprints identify keys: one key must not have two of them.
     """
@@ -53,7 +53,9 @@ def import_public_jwk(jwk: dict[str, Any]) -> Key:
 
 
 def algorithms_of(key: Key) -> tuple[str, ...]:
-    """Return the algorithms a registered key may sign with: never `none`, never a shared secret."""
+    """Return the algorithms that a registered key may sign with: never `none` or a shared
+    secret.
+    """
     public: dict[str, Any] = dict(key.as_dict(private=False))
     return ALGORITHMS[public["kty"], public.get("crv")]
 
@@ -77,7 +79,7 @@ def _text(jwk: dict[str, Any], name: str) -> str:
 
 
 def _canonical(jwk: dict[str, str]) -> Key:
-    """Return the same key, its members written anew from the numbers."""
+    """Return the same key, with its members rewritten from the numbers."""
     if jwk["kty"] == "OKP":
         return OKPKey.import_key(OKPKey.import_key(dict(jwk)).public_key)
     if jwk["kty"] == "EC":

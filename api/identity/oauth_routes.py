@@ -85,7 +85,7 @@ def get_oauth_metadata(auth: AuthDep) -> JSONResponse:
 
 @router.get(JWKS_PATH, response_model=KeySet)
 def get_signing_keys(auth: AuthDep) -> JSONResponse:
-    """Return the public keys that verify access tokens and receipts, retired ones too."""
+    """Return the public keys that verify access tokens and receipts, including retired ones."""
     return JSONResponse(auth.keys.published(), headers=PUBLIC)
 
 

@@ -34,7 +34,7 @@ def make_sign_in_link(store: Store, caller: Caller, settings: Settings) -> SignI
 
 
 def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
-    """Make a code for a caller who has proven who they are; return it and when it expires."""
+    """Return a sign-in code for an authenticated caller, and its expiry."""
     code, until = secrets.token_urlsafe(_SECRET_BYTES), now() + CODE_LIFETIME
     with store.write() as session:
         row = SignInCodeRow(

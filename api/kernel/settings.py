@@ -264,12 +264,12 @@ class Settings(BaseSettings):
 
 
 def ledger_origin(settings: Settings) -> str:
-    """Return the name of this ledger: its address without the scheme (C2SP checkpoints)."""
+    """Return the name of this ledger: its URL without the scheme (C2SP checkpoints)."""
     return settings.issuer.rstrip("/").partition("://")[2] + "/v1/ledger"
 
 
 def load_settings(path: Path | None = None, **overrides: Any) -> Settings:
-    """Load the settings of this process: overrides, then the environment, then the file."""
+    """Return the settings of this process: overrides, then the environment, then the file."""
     from_file = tomllib.loads(path.read_text()) if path else {}
     from_environment = _environment()
     return Settings(**(from_file | from_environment | overrides))

@@ -80,7 +80,7 @@ def load_latest(session: Session) -> CheckpointRow | None:
 
 
 def find_covering(session: Session, number: int) -> CheckpointRow:
-    """Return the newest checkpoint, if it covers this entry."""
+    """Return the newest checkpoint if it covers this entry; raise `NotSignedError` otherwise."""
     row = load_latest(session)
     if row is None or row.size <= number:
         raise NotSignedError(

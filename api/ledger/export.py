@@ -47,8 +47,8 @@ def export(
     written_as: Format,
     seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """Stream the file in parts. Slow reading is safe: what is below a signed checkpoint never
-    changes.
+    """Yield the file in pieces; slow reading is safe, because entries below a checkpoint never
+    change.
 
     `seen` are sizes of checkpoints; the export of an auditor proves that it continues them.
     """
@@ -84,9 +84,7 @@ def _header(
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
-    """Return the paths from checkpoints of these sizes to the newest: a partial reader cannot hash
-    them.
-    """
+    """Return the paths from older sizes to the newest, for readers who do not see all entries."""
     return {
         str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)

@@ -56,9 +56,7 @@ SeenQuery = Annotated[
 
 @router.get("/keys", responses=responses())
 def get_ledger_keys(signing_keys: SigningKeysDep, origin: OriginDep) -> LedgerKeys:
-    """Return the origin of this ledger, and the public keys that sign its checkpoints and the
-    receipts.
-    """
+    """Return the origin of this ledger, and the public keys of its checkpoints and of receipts."""
     return key_rotation.published(signing_keys, origin)
 
 
@@ -70,7 +68,7 @@ def list_entries(
     limit: LimitQuery = 50,
     kind: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Page[Entry]:
-    """List the entries you may see, newest first."""
+    """List the entries that you may see, newest first."""
     return queries.list_entries(session, caller, kind, cursor, limit)
 
 
@@ -78,7 +76,7 @@ def list_entries(
 def follow_entries(
     caller: CallerDep, session: ReadDep, after: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Entry]:
-    """List the entries you may see that follow `after`, oldest first: poll with the last number."""
+    """List entries after `after` that you may see, oldest first; poll it with the last number."""
     return queries.follow_entries(session, caller, after, limit)
 
 

@@ -42,7 +42,7 @@ from api.platforms.http import served
 from api.telemetry import logging, tracing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-persons = typer.Typer(no_args_is_help=True, help="What people have spent.")
+persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")
 
@@ -117,7 +117,7 @@ def serve(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Serve the API, with a worker in the same process (default; see the settings).
+    """Serve the API, by default with a worker in the same process.
 
     On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
@@ -184,7 +184,7 @@ def demo(
         Through, typer.Option(help="Connection of the services to the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Audit two simulated platforms from end to end, one fair and one not."""
+    """Audit two simulated platforms, one fair and one biased, from end to end."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 
@@ -225,7 +225,7 @@ def conformance(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check an adapter, and say what to repair."""
+    """List the mistakes of an adapter, and how to correct them."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
         with open_subject(target, chosen, identifiers, explore=explore) as subject:
@@ -279,10 +279,12 @@ def verify_persons(config: ConfigOption = None) -> None:
 
 @persons.command("repair")
 def repair_persons(
-    reason: Annotated[str, typer.Option(help="Reason, for the ledger.")],
+    reason: Annotated[str, typer.Option(help="Reason of the repair, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise each balance to the sum of the charges on record; lower none. The ledger records it."""
+    """Raise every balance to the sum of its charges on record; lower none. The ledger records
+    it.
+    """
     settings = _ready(config)
     store = Store(settings.database_url)
     number = repair(store, "operator", reason)

@@ -85,7 +85,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """Start the services together, and stop them when the block ends."""
+    """Start the services together; stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -106,7 +106,7 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Make settings, database, a regulator and an operator with their keys, and lists of
+    """Create settings, database, a regulator and an operator with their keys, and lists of
     volunteers.
     """
     folder.mkdir(mode=0o700)
@@ -156,7 +156,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """Register the first regulator and operator; return their ids, and the files of their keys."""
+    """Register the first regulator and operator; return their ids and the paths of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
@@ -167,7 +167,9 @@ def _staff(store: Store, folder: Path) -> dict[str, str]:
 
 
 def _recruit(folder: Path, platform: Platform, name: str, people: int) -> dict[str, Any]:
-    """Write what researchers hold: the demo's participants, and the volunteers of the notebooks."""
+    """Write the files of researchers: the demo's participants, and the volunteers of the
+    notebooks.
+    """
     learned = name == "learned"
     if learned:
         for study, others in demo_volunteers(platform).items():

@@ -1,4 +1,4 @@
-"""Recomputation of people's balances from audiences and the ledger, for an inspection on site.
+"""Reconciliation, for an inspection on site: balances recomputed from audiences and the ledger.
 
 Every balance must be the sum of the debits that erased audiences carried forward and of the charges
 in the ledger that debit the person. None may be below zero or above the cap. The part of it from

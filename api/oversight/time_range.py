@@ -41,7 +41,7 @@ class TimeRange:
 
 
 def _within(instant: datetime) -> datetime:
-    """Return an instant from which periods can be counted."""
+    """Return the instant in UTC; raise if it is too early or too late for arithmetic."""
     if not EPOCH <= instant <= _LAST:
         raise InvalidRequestError("`since` and `until` must be in the years 1970 to 8999.")
     return instant.astimezone(UTC)

@@ -154,7 +154,7 @@ class Logs(Protocol):
     """Logs: rows of past events, by person."""
 
     def logs(self) -> Mapping[str, Log]:
-        """Return the logs by name. Public, and as stable as a schema."""
+        """Return the logs by name. They are public, and as stable as a schema."""
         ...
 
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
@@ -171,7 +171,7 @@ class LogFragments(Protocol):
     """Logs as they are stored, on many machines: a person's rows may be in any number of pieces."""
 
     def pieces(self, log: str) -> Sequence[str]:
-        """Return the names of the pieces of a log, in an order that stays."""
+        """Return the names of the pieces of a log, in a stable order."""
         ...
 
     def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:

@@ -49,7 +49,7 @@ def split_by_range(membership: Membership, partitions: int) -> list[Membership]:
 
 
 def split_columns(columns: Columns, where: Numbers, partitions: int) -> list[Columns]:
-    """Return the rows that go to each partition, in the order in which they are."""
+    """Return the rows of each partition, in their original order."""
     order, ends = order_by_partition(where, partitions)
     apart = {name: np.split(column[order], ends) for name, column in columns.items()}
     return [dict(zip(apart, each, strict=True)) for each in zip(*apart.values(), strict=True)]

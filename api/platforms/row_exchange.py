@@ -31,7 +31,7 @@ def scatter_piece(
     everyone: Persons,
     partitions: int,
 ) -> list[pa.Table]:
-    """Return the rows of a piece of these people, who are sorted, for each partition."""
+    """Return the rows of a piece that belong to these sorted people, for each partition."""
     found = [
         rows
         for batch in pieces.scan(wanted.log, piece, wanted.columns)

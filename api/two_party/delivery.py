@@ -86,7 +86,7 @@ def deliver_all_releases(
 
 
 def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
-    """Lock and return a two-party audit that was answered."""
+    """Return a two-party audit that was answered, and its run, both locked."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
     if audit is None or audit.kind != NAME or run is None or run.answered_at is None:

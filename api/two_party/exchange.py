@@ -98,7 +98,7 @@ def _check_open(session: Session, audit: AuditRow) -> None:
 
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
-    """Return the running run of the message, or a new one if the message begins one."""
+    """Return the run of the message: the present one, or a new one if the message begins it."""
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other run may begin before its failure is committed
@@ -180,7 +180,7 @@ def _replaced() -> BeginAgainError:
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
-    """Return the error of a run that cannot go on; the charge stays valid."""
+    """Return the error for a run that cannot continue; its charge stays usable."""
     if isinstance(error, PlatformDownError):
         return UnavailableError(
             "The platform does not answer. Begin a new run later. Nothing is charged again.",
@@ -200,7 +200,7 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             return  # committed by a concurrent request
         running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
         if row.run != run.name or session.exec(running.with_for_update()).first() is None:
-            raise BeginAgainError("another run replaced this one; its sums are lost")
+            raise BeginAgainError("Another run has replaced this one, whose sums are deleted.")
         facts = {"audit_id": audit.id, "transcript": run.party.transcript}
         entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
         row.answered_at, row.entry = at, entry.number

@@ -172,7 +172,7 @@ def _charge_of(session: Session, audit: AuditRow) -> tuple[ChargeRow, AudienceRo
 
 
 def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
-    """Return the debited person of each row; nobody for a row without one."""
+    """Return the person of each row whom the audit debits; `NOBODY` for the other rows."""
     order = session.get_one(OrderRow, audience.id)
     persons = np.frombuffer(order.persons, "<i8")
     able = np.isin(persons, load_charged_members(session, audit.id, audience)[0].everyone())

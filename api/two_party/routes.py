@@ -37,7 +37,9 @@ regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_CO
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
 def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
-    """Return the terms of a two-party audit, the recipient of its key, and its progress."""
+    """Return the terms of a two-party audit, the regulator its key is sealed to, and its
+    progress.
+    """
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:
@@ -65,8 +67,7 @@ def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPa
 async def exchange_message(
     audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
 ) -> Response:
-    """Take the next message of a run, and return the platform's next one. Sending it again is
-    harmless.
+    """Answer the next message of a run. Sending a message again is harmless.
 
     A first message begins a new run on the same charge, until one run was answered.
     """

@@ -31,8 +31,8 @@ from privacy.ledger.statements import Statement
 def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
-    """Verify the applicant's statement with the key that it holds, and all others' proofs; return
-    it.
+    """Return the applicant's statement, verified with the key in it, and all other individuals'
+    proofs.
     """
     principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
     maker = import_public_jwk(dict(principal.jwk))
@@ -82,7 +82,7 @@ def answer(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """Submit a new version, after the regulator asked for changes."""
+    """Record a new version, after the regulator requested changes."""
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
@@ -99,7 +99,7 @@ def withdraw(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """Withdraw the application, for the applicant."""
+    """Withdraw the application for its applicant."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
     change_state(row, "withdraw", caller.role, at, calendar)
@@ -166,7 +166,7 @@ def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
 
 
 def lock_application(session: Session, application_id: str) -> ApplicationRow:
-    """Lock an application that the caller means to change; the ledger is locked already."""
+    """Return an application, locked for a change; the ledger must be locked already."""
     query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
     row = session.exec(query).first()
     if row is None:
@@ -185,7 +185,7 @@ def lock_application_of(session: Session, caller: Caller, application_id: str) -
 
 
 def get_visible(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """Return an application that the caller may see; refuse others as if they did not exist."""
+    """Return an application that the caller may see; any other does not exist for them."""
     row = session.get(ApplicationRow, application_id)
     if row is None or not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")

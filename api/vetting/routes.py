@@ -58,7 +58,7 @@ def list_applications(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Application]:
-    """List the applications you may see, newest first: your own; a regulator sees all."""
+    """List the applications that you may see, newest first: your own; a regulator sees all."""
     return queries.list_applications(session, caller, calendar, state, cursor, limit)
 
 
@@ -74,7 +74,9 @@ def get_application(
 def get_application_draft(
     application_id: str, caller: CallerDep, session: ReadDep
 ) -> ApplicationDraft:
-    """Return the newest version as it was submitted, salts included: a decision is about it."""
+    """Return the newest version as submitted, with its salts: the version that a decision is
+    about.
+    """
     return queries.get_application_draft(session, caller, application_id)
 
 
@@ -87,7 +89,7 @@ def answer_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Submit a new version, after the regulator asked for changes. Signed by the principal
+    """Send a new version after the regulator requested changes, signed by the principal
     applicant.
     """
     return service.answer_application(store, caller, application_id, draft, signed, calendar)

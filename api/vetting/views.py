@@ -54,7 +54,9 @@ def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
 
 
 def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
-    """Return the newest version with text and salts, to recompute its commitments."""
+    """Return the newest version with text and salts, from which its commitments can be
+    recomputed.
+    """
     body = load_stated_body(session, row)
     try:
         return ApplicationDraft.model_validate(personal_text.open_texts(session, body))

@@ -1,4 +1,4 @@
-"""Head of a request, as it is known before the application has seen the request."""
+"""Networks by which callers without a token are counted."""
 
 import ipaddress
 

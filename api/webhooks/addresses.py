@@ -69,7 +69,9 @@ class Target:
 
 
 def parse(url: str, *, private: bool = False) -> Target:
-    """Parse the target of a URL: https, no user, no fragment. `private`: http too, for tests."""
+    """Return the target of a URL: https, no user, no fragment. With `private`, http too, for
+    tests.
+    """
     if not _PRINTABLE.fullmatch(url):
         raise AddressError("A URL must be printable ASCII")
     try:
@@ -153,7 +155,7 @@ def _is_global(address: IpAddress) -> bool:
 
 
 def _within(address: IpAddress) -> list[IpAddress]:
-    """Return the addresses that an IPv6 address carries; an unknown one counts as private."""
+    """Return the addresses inside an IPv6 address; an unknown one is returned as a private one."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     if any(address in network for network in _TRANSLATED):

@@ -69,7 +69,7 @@ class Sender:
 def headers_of(
     webhook_id: str, number: int, body: bytes, keys: Iterable[OKPKey], at: int
 ) -> dict[str, str]:
-    """Return the headers of one attempt; every attempt has the same id.
+    """Return the headers of one attempt; the id is the same for all attempts.
 
     Each of the keys signs, so that receivers can follow a rotation  [SW, Signature scheme].
     """
@@ -84,7 +84,7 @@ def headers_of(
 
 
 def public_key(key: OKPKey) -> str:
-    """Return the public key, as [SW] writes it."""
+    """Return the public key in the form of [SW]."""
     raw = _private(key).public_key().public_bytes_raw()
     return f"whpk_{base64.b64encode(raw).decode()}"
 

@@ -103,7 +103,7 @@ _ORDER = (_POSITION, col(AuditRow.submitted_at), col(AuditRow.id))
 
 
 def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
-    """Select the first queued audit that no other worker is claiming.
+    """Select the audit at the lowest position that no other worker is taking.
 
     Each query reads one state in the order of an index. PostgreSQL then skips rows that have left
     that state, and marks them. With two states in one query it would read every row that was in
@@ -187,7 +187,7 @@ class QueueSnapshot:
         )
 
     def enqueue(self, auditor_id: str, facts: AudienceFacts) -> int:
-        """Give one more audit a position in the queue; raise if the queue is full."""
+        """Return the position of one more audit; raise `QueueFullError` if the queue is full."""
         own = self.waiting.get(auditor_id, 0)
         if own >= self.settings.waiting_per_auditor:
             raise _full(f"{own} of your audits already wait")

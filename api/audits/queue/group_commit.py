@@ -15,7 +15,8 @@ from typing import Generic, TypeVar
 
 from api.kernel.errors import UnavailableError
 
-# Seconds that a request waits for its batch. The thread with the lock has its own time limits.
+# Seconds that a request waits for another thread to commit it. The thread that holds the lock has
+# time limits of its own.
 _WAIT_SECONDS = 30.0
 
 Held = TypeVar("Held")
@@ -53,7 +54,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         self._waiting: list[_PendingRequest[Request, Result]] = []
 
     def __call__(self, request: Request) -> Result:
-        """Return the answer to this request, or raise its error."""
+        """Return the result of this request, or raise its error."""
         mine = _PendingRequest[Request, Result](request)
         with self._guard:
             self._waiting.append(mine)
@@ -128,7 +129,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         return batch, None
 
     def _select_batch(self) -> list[_PendingRequest[Request, Result]]:
-        """Return the first waiting request and all that may join its batch."""
+        """Return the first waiting request, and all that may join it."""
         batch: list[_PendingRequest[Request, Result]] = []
         for pending in self._pending():
             if not batch or self._can_join(pending.request, [other.request for other in batch]):

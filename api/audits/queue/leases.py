@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def claim_next(store: Store, settings: Settings) -> AuditRow | None:
-    """Claim the next audit of the queue, if there is one."""
+    """Return the next audit of the queue, claimed; return None if there is none."""
     with store.write_once() as connection:
         return fair_queue.dequeue(
             connection, secrets.token_hex(16), lease_expiry(settings), settings

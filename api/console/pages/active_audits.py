@@ -52,7 +52,7 @@ def _waiting(session: Session) -> list[StoredRun]:
 
 
 def list_exploring(session: Session) -> list[Exploring]:
-    """Return running exploration audits, the oldest first."""
+    """Return the audits that explore, the oldest first."""
     query = (
         select(AuditRow, ChargeRow, AuditorRow)
         .join(ChargeRow, col(ChargeRow.audit_id) == col(AuditRow.id))

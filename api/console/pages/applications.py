@@ -64,7 +64,7 @@ def events(application: Application) -> list[str]:
 
 
 def list_waiting(session: Session, calendar: Calendar) -> list[Application]:
-    """Return waiting applications, the most urgent first."""
+    """Return the applications that need a decision, the most urgent first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
     return [to_wire(session, row, calendar) for row in rows]

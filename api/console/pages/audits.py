@@ -56,7 +56,7 @@ Delta = Annotated[float, Query(gt=0, lt=1)]
 
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """Show the history, newest first."""
+    """List the audits, newest first."""
     found = queries.list_audits(session, visit.caller, cursor, 25)
     return visit.page("audits.html", audits=found, titles=TITLES)
 
@@ -139,7 +139,7 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
-    """Stream the audit's state as server-sent events, whenever it changes."""
+    """Stream the audit's state as server-sent events, at every change."""
     parts = visit.console.parts
     return await service.follow_audit(parts.store, parts.streams, lambda: visit.caller, audit_id)
 
@@ -172,7 +172,7 @@ def get_report(
     alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
-    """Return the SDK's report, with labels in place of names."""
+    """Return the SDK's report, with labels instead of names."""
     from api.console.results.page_data import build_report
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -182,7 +182,7 @@ def get_report(
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """Return the noisy numbers, one row each."""
+    """Return the noisy numbers, one per row."""
     from api.console.results.page_data import build_table
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -190,7 +190,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def _given(visit: PageRequest) -> dict[str, list[str]]:
-    """Return the fields of a submitted form; nothing for a first visit."""
+    """Return the filled fields of the form; nothing on the first visit."""
     found: dict[str, list[str]] = {}
     for name, value in visit.request.query_params.multi_items():
         found.setdefault(name, []).append(value)
@@ -204,7 +204,7 @@ def _priced(
     offer: Choices,
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
-    """Return the request of a filled form and its price, or what is wrong with it."""
+    """Return the request of a filled form and its price, or the reason why there is none."""
     if not given or needs_local_keys(kind):
         return None, None, None
     try:

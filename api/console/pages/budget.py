@@ -19,7 +19,7 @@ router = pages()
 
 @router.get("/budget")
 def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
-    """Show the burn-down of every mandate, with the SDK's chart of the caller's own entries."""
+    """Show the burn-down of every mandate, by the SDK's own chart of the caller's entries."""
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import (  # Altair takes a second
         burn_down_chart,

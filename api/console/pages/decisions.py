@@ -42,7 +42,7 @@ TITLES = {
 def prepare_decision(
     application_id: str, event: str, visit: RegulatorVisit, session: ReadDep, form: FormDep
 ) -> Response:
-    """Show the decision as it would be stated, before it is signed."""
+    """Show the decision for signing. Nothing is decided yet."""
     if event not in TITLES:
         raise NotFoundError(f"There is no decision {event}.")
     calendar = visit.console.parts.calendar
@@ -70,7 +70,7 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/mediations")
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
-    """Sign and take a step of the mediation."""
+    """Take the step of the mediation that was signed."""
     parts = visit.console.parts
     draft, signed = (
         confirm_and_sign.parse_signed(MediationDraft, form),
@@ -118,7 +118,7 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Si
 def _approval(
     visit: PageRequest, session: Session, application: Application, form: dict[str, str]
 ) -> SignedAct:
-    """Return the mandate of the form, and the digest of the application as it was submitted."""
+    """Return the approval: the mandate of the form, and the digest of the submitted application."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
     limits, reasons = _limits(application, form), read_personal_text(form)
     draft = parse_draft(

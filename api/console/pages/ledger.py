@@ -130,7 +130,7 @@ def explore(
     until: str = "",
     cursor: NumberCursor = None,
 ) -> Response:
-    """Show the entries that match a search, newest first."""
+    """List the entries that match the filter, newest first."""
     wanted = LedgerFilter(q.strip(), kind, auditor, _day(since), _day(until))
     found = page(session, wanted.query(visit), EntryRow.number, to_wire, cursor, _SHOWN)
     auditors = list_auditors(session, limit=_AUDITORS).items

@@ -25,7 +25,7 @@ router = pages()
 
 # Purpose of each key, and its use after retirement.
 PURPOSES = {
-    "access-token": "Access tokens. A retired key verifies its tokens until the last one expires.",
+    "access-token": "Access tokens. A retired key verifies while a token of it is valid.",
     "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
     "ledger": "Checkpoints of the ledger. The old key signs the one that covers the new key.",
 }
@@ -55,7 +55,7 @@ def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/traffic")
 def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Show requests by route, of all processes together, and each process by itself."""
+    """Show requests by route, for all processes together, and figures of each process."""
     found = list_processes(session)
     return visit.page(
         "operator/traffic.html",
@@ -86,7 +86,7 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
 
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Show the settings that affect privacy, as this process has them."""
+    """Show the settings of this process that affect privacy."""
     found = list_privacy_settings(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 
@@ -100,7 +100,7 @@ def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
 
 
 def _by_route(found: list[dict[str, RequestCounts]]) -> list[tuple[str, RequestCounts]]:
-    """Return the totals of all processes, the busiest route first."""
+    """Return the sums over all processes, the busiest route first."""
     names = {name for routes in found for name in routes}
     total = {
         name: sum_traffic(routes[name] for routes in found if name in routes) for name in names

@@ -46,7 +46,7 @@ class Calculation(BaseModel):
 
 
 def ranges() -> dict[str, tuple[float, float]]:
-    """Return the smallest and largest allowed value of each numeric parameter."""
+    """Return the minimum and the maximum of each number in a question."""
     return {
         name: (_limit(field.metadata, "ge"), _limit(field.metadata, "le"))
         for name, field in Question.model_fields.items()

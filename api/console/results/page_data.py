@@ -115,7 +115,7 @@ def _body(visit: PageRequest, audit: Audit) -> bytes:
 
 
 def _result(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
-    """Return the audit as the SDK holds it, its receipt verified against our own published keys."""
+    """Return the audit as the SDK holds it, with its receipt verified by our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
     mandates = get_budget(session, visit.caller).mandates

@@ -24,7 +24,7 @@ _QUARTERS = 8
 
 
 def quarter_of(text: str) -> "Quarter":
-    """Return the quarter of the query; the current one by default."""
+    """Return the requested quarter (default: the present one)."""
     from auditor_client.errors import InputError
     from auditor_client.oversight.quarter import Quarter
 
@@ -35,7 +35,7 @@ def quarter_of(text: str) -> "Quarter":
 
 
 def recent_quarters() -> list[str]:
-    """Return the current quarter and those before it."""
+    """Return the present quarter and those before it."""
     from auditor_client.oversight.quarter import Quarter
 
     this = _at(now())

@@ -113,7 +113,7 @@ class OutsideSignIn:
         )
 
     def _exchange(self, code: str, asked: SignInAttempt) -> str:
-        """Exchange the code for an ID token."""
+        """Return the ID token for a code."""
         try:
             with self._session() as client:
                 answer = client.fetch_token(

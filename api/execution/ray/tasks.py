@@ -43,7 +43,7 @@ class Adapter:
 
     @contextmanager
     def platform(self, shares: Sequence[pa.Table | None] = ()) -> Iterator[Platform]:
-        """Open the platform with the logs of what was gathered; check its model before and after.
+        """Yield the platform, with logs of the gathered rows; check the model before and after.
 
         A receipt names the worker's model, and this process created its adapter at another time.
         """

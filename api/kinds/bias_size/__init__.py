@@ -189,7 +189,7 @@ def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeReques
 
 
 def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
-    """Return the cells: of each group, then the two outcomes."""
+    """Return the cells: those of each group, then the two outcomes."""
     low, high = request.outcome_range.low, request.outcome_range.high
     corrected = np.clip(_corrected(request, rows, groups), low, high)
     given = rows.given
@@ -242,7 +242,7 @@ def _number(label: str) -> int:
 def _places(
     query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """Return the place of each row, from 0, within its query: by value from the highest, then
+    """Return the rank of each row in its query, from 0: by value from the highest, then by
     score.
     """
     order = np.lexsort((person, -score, -value, query))

@@ -97,7 +97,7 @@ class SelectedRows:
         )
 
     def part(self, which: slice) -> "SelectedRows":
-        """Return adjacent rows without a copy."""
+        """Return a contiguous slice of the rows, without a copy."""
         return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
@@ -112,7 +112,7 @@ class SelectedRows:
         return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
-        """Return the rows of these people, who are sorted. The rows must be ordered by person."""
+        """Return the rows of these sorted people, from rows that are ordered by person."""
         first, rows = self.runs
         who = self.person[first]
         if np.array_equal(who, persons):
@@ -129,7 +129,7 @@ def new_secret() -> int:
 def draw_rows(
     logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[int, SelectedRows]]:
-    """Yield the rows of an audience, a batch of people at a time, by the number of their group."""
+    """Yield the rows of an audience with the number of their group, a batch of people at a time."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -161,7 +161,7 @@ def tabulate_rows(
     bounds: Bounds,
     reduce: Callable[[Groups, SelectedRows], Table],
 ) -> Table:
-    """Return the tables of all people together, on any engine.
+    """Return the sum of the tables of all people, wherever they are read.
 
     `reduce` makes a table from rows and the number of each row's group.
     """
@@ -185,7 +185,9 @@ def _reduced(
     group: Groups,
     rows: SelectedRows,
 ) -> Table:
-    """Reduce some rows at a time: intermediate results are larger than the rows."""
+    """Return the table of the rows, reduced in chunks: intermediate results are larger than the
+    rows.
+    """
     table = Table.zeros(bounds)
     for start in range(0, len(rows.person), _REDUCED):
         part = slice(start, start + _REDUCED)
@@ -196,7 +198,7 @@ def _reduced(
 def _grouped(
     membership: Membership, persons: Persons, rows: SelectedRows
 ) -> Iterator[tuple[Groups, SelectedRows]]:
-    """Yield all rows at once if nobody is in two groups, else group by group."""
+    """Yield all rows at once if nobody is in two groups, otherwise group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -233,7 +235,9 @@ def _read_or_cut(
 
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
-    """Return the usable rows of these people, ordered by person; None if too many to hold."""
+    """Return the usable rows of these people, ordered by person; None if they are too many to
+    hold.
+    """
     columns = selection.wanted.columns
     parts, size = list[SelectedRows](), 0
     with adapter_call("read"):
@@ -315,7 +319,7 @@ def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np
 
 
 def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
-    """Return the index of each word among the values, -1 for an unknown word."""
+    """Return the index of each category among the values, -1 for any other."""
     known = pa.array(values, pa.string())
     if pa.types.is_dictionary(column.type):
         chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]

@@ -78,7 +78,7 @@ def rules(request: RankedRows) -> tuple[str, ...]:
 
 
 def columns_of(request: RankedRows) -> tuple[str, ...]:
-    """Return the numeric columns that the metric needs, in its order."""
+    """Return the numeric columns of a row that the metric uses, in its order."""
     match request:
         case SoftNdcg() | SoftLot():
             return (request.relevance,)

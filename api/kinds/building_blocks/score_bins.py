@@ -89,7 +89,9 @@ def count(bins: Edges | Levels) -> int:
 
 
 def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
-    """Return the bin of each score; one past the last for a score in no bin, NaN or infinity."""
+    """Return the bin of each score; one past the last for scores outside, including NaN and
+    infinity.
+    """
     if isinstance(bins, Levels):
         levels = np.asarray(bins.levels)
         found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
@@ -104,7 +106,7 @@ def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp
 
 
 def _compared(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the bins by comparing with each edge: much faster than a search if edges are few.
+    """Return the bins by comparing with each edge: for few edges, many times faster than searching.
 
     A score below all edges is in no bin, and a score above the last edge has passed one too many.
     """

@@ -27,9 +27,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the folders of this process's control groups, up to the topmost, and the file to look
-    for.
-    """
+    """Yield the folders of this process's groups, up to the topmost, with the file to read."""
     told, top = root / "proc/self/cgroup", root / "sys/fs/cgroup"
     for line in told.read_text().splitlines() if told.is_file() else ():
         # hierarchy:controllers:path   cgroups(7)

@@ -44,7 +44,7 @@ class Subject:
     line: AdapterClientOptions | None = None
 
     def people(self, most: int = _PEOPLE) -> Persons:
-        """Return some known people, sorted."""
+        """Return known people, sorted, at most `most` of them."""
         if not len(self.persons):
             raise NotApplicableError("no people are known: give some with --identifiers")
         return self.persons[:most]
@@ -80,7 +80,7 @@ def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.
 
 
 def _listed(platform: Platform) -> dict[str, pa.Array]:
-    """Return identifiers of a few people of the directory, where there is one."""
+    """Return identifiers of a few people of the directory, if there is one."""
     listed = {}
     for kind in KINDS:
         with suppress(Exception):  # another check reports it

@@ -28,7 +28,7 @@ class AnsweringModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def current(self, told: str) -> str:
-        """Return the model whose answers are accepted; `told` is the one that the platform states
+        """Return the model whose answers are accepted; `told` is the model that the platform states
         now.
         """
         with self._lock:

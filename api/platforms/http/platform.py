@@ -195,7 +195,7 @@ def _answers(
     *,
     one_each: bool = True,
 ) -> Iterator[Message]:
-    """Yield the answers about all rows, some rows a call; without rows there is one call too.
+    """Yield the answers about all rows, some rows per call; an empty batch also has one call.
 
     After a failed call the remaining calls are made as well, so that their number does not show
     which one failed.

@@ -105,8 +105,7 @@ class Fleet(ABC, Generic[State]):
         return self.rows.people
 
     def ask(self, draws: Floats) -> Ints:
-        """Choose the arm for each running target; `draws` are uniform in [0, 1), one for each of
-        them.
+        """Return the arm for each running target; `draws` has one uniform value in [0, 1) for each.
 
         Each target is shown its arm `block` times.
         """
@@ -128,8 +127,8 @@ class Fleet(ABC, Generic[State]):
         self._end_at_the_ceiling()
 
     def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
-        """Choose arms for several steps, if rewards may be drawn before it is known whether they
-        are used.
+        """Take a stretch of steps, if rewards may be drawn before it is known whether they are
+        used.
 
         That holds where nobody is shown anything and rewards do not depend on their time.
         """
@@ -147,7 +146,7 @@ class Fleet(ABC, Generic[State]):
         self.rows, self.step, self.outcomes = rows, step, outcomes
 
     def drop(self, people: Ints) -> None:
-        """Drop these people, who withdrew: they take no further step."""
+        """End these people as withdrawn: they take no further step."""
         gone = np.isin(self.people, people)
         self._end((gone * VERDICTS.index("withdrawn")).astype(np.int8))
 
@@ -157,8 +156,9 @@ class Fleet(ABC, Generic[State]):
         """Return for each running target the arms that are still undecided."""
 
     def bar(self, barred: Bools) -> None:
-        """Bar these arms of running targets: nobody is shown them or compared with them any more. A
-        target without other arms has ended.
+        """Bar these arms of running targets: they are no longer shown or undecided.
+
+        A target without another undecided arm ends.
         """
         self._bar(barred)
         over = np.asarray(~self.active.any(axis=1))
