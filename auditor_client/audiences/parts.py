@@ -48,7 +48,7 @@ def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
 
 
 def split_into_parts(members: pa.Array, rows: int) -> list[pa.Array]:
-    """The members of each part of one group, in order."""
+    """Return the members of each part of one group, in order."""
     return [members.slice(start, rows) for start in range(0, len(members), rows)]
 
 

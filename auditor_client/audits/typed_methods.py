@@ -816,7 +816,7 @@ class TypedAudits(ABC):
         cost_epsilon: Number | None = None,
         **running: Unpack[RunOptions],
     ) -> EnvyFreenessResult:
-        """Whether people prefer their own recommendations to other people's (paper 2), by
+        """Tell whether people prefer their own recommendations to other people's (paper 2), by
         exploration.
 
         Each of at most `targets` people is shown the recommendations of `arms` others, for at most

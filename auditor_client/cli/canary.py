@@ -38,7 +38,9 @@ def plan(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Propose edges, people and canaries for a delivery rate, and the lowest rate they check."""
+    """Propose edges, people and canaries for a delivery rate, and the lowest rate that they
+    check.
+    """
     from auditor_client.consistency.canary_plan import canary_plan, find_edges
     from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 

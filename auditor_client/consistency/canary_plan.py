@@ -62,13 +62,13 @@ class CanaryPlan:
 
 
 def choose_tails(rate: float) -> tuple[float, ...]:
-    """The shares of people above the inner edges that suit a delivery rate, from the top."""
+    """Return the shares of people above the inner edges that suit a delivery rate, from the top."""
     number = int(np.ceil(np.log(1 / (_TOP * rate)) / np.log(_RATIO)))
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
 def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """The edges above which these shares of people lie, by an earlier release of the content.
+    """Return the edges with these shares of people above, by an earlier release of the content.
 
     All groups have equal weight. Scores are assumed uniform within a bin of the earlier release.
     """

@@ -85,7 +85,9 @@ class DeliveryRegion:
 
 
 def delivery_region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
-    """The pairs of delivery rates that no score rules out, wrong with probability at most level."""
+    """Return the pairs of delivery rates that the scores allow; wrong with probability at most
+    `level`.
+    """
     bins = more.bins
     share = level / max(2 * (bins - 1), 1)
     highs = [more.above_at_most(k, share) for k in range(bins)]

@@ -18,7 +18,8 @@ def entropy(p: Floats, q: Floats) -> Floats:
 def least_divergence(
     arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats
 ) -> Floats:
-    """The least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 + margin.
+    """Return the least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 +
+    margin.
 
     Both terms are convex in b: they meet where their slopes cancel.
     """

@@ -136,7 +136,9 @@ class FairnessGap:
         return verdict_chart(self, alpha)
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
-        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
+        """Return the verdict in one plain sentence; `bins` are names for them
+        (`audit.bin_names()`).
+        """
         return explain_verdict(self, alpha, bins)
 
 
@@ -310,7 +312,7 @@ def _check_alpha(alpha: float) -> None:
 
 
 def explain_verdict(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
-    """The verdict and what it rests on, in one sentence."""
+    """Return the verdict and its basis, in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
     if gap.criterion == "four-fifths":

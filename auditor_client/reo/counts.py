@@ -81,7 +81,7 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
 
 
 def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
-    """The other counts in the order of the first; both must have the same groups."""
+    """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
         raise InputError(

@@ -62,7 +62,9 @@ def _tail(z: float, heavy: float) -> float:
 
 @lru_cache(maxsize=4096)
 def outward_quantile(groups: int, radius: float, delta: float) -> float:
-    """The c of the claim above that leaves delta/2 to either side, for this radius of curvature."""
+    """Return the c of the claim above that leaves delta/2 to either side, for this radius of
+    curvature.
+    """
     z = float(-special.ndtri(delta / 2))
     if groups == 2:
         return z

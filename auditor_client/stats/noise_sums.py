@@ -60,7 +60,7 @@ class Summed(Noise):
 
 
 def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
-    """The law of the sum of `count` independent draws."""
+    """Return the distribution of the sum of `count` independent draws."""
     one = distribution(noise)
     if count < 1 or isinstance(one, NoNoise):
         return NoNoise()

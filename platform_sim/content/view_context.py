@@ -25,7 +25,7 @@ def moments(
 
 
 def make_single_moment(context: Mapping[str, str | float]) -> NDArray[np.float64]:
-    """The one moment at which a whole audience is scored."""
+    """Return the one moment at which a whole audience is scored."""
     if context.keys() != CONTEXT.keys():
         raise ValueError(
             f"the context must have a value for each of {', '.join(CONTEXT)}, and no others"

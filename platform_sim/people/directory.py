@@ -30,7 +30,7 @@ class PeopleDirectory:
         self._indexes = dict[str, DigestIndex]()
 
     def holders(self, kind: str) -> NDArray[np.int64]:
-        """The people who have given the platform an identifier of this kind."""
+        """Return the people who have given the platform an identifier of this kind."""
         silent = draw_uniform(self._seed, "silent", self._everybody) < _SILENT
         given = draw_uniform(self._seed, f"given/{kind}", self._everybody) < _GIVEN[kind]
         return self._everybody[given & ~silent]

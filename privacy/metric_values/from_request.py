@@ -20,7 +20,9 @@ HISTOGRAM = "score-histogram"
 
 
 def make_metric(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+    """Return the metric of this name with these numbers; raise `BoundsError` if they are
+    invalid.
+    """
     return _MAKERS[asked["name"]](asked)
 
 

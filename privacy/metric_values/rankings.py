@@ -171,7 +171,7 @@ class RankGaps:
         return sum_by_person(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
-        """The rank, from 0, of the pair of each list."""
+        """Return the rank, from 0, of the pair of each list."""
         return (mix_bits(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:

@@ -70,7 +70,7 @@ class MessageKind(IntEnum):
 
 
 def read_number(message: bytes) -> int | None:
-    """The number that a message says it has; None if it is too short to be one."""
+    """Return the number that a message states; None if it is too short to state one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 

@@ -14,7 +14,7 @@ OVERHEAD = 48
 
 
 def seal(secret: bytes, public_key: bytes) -> bytes:
-    """The secret for the holder of this X25519 key."""
+    """Return the secret for the holder of this X25519 key."""
     return SealedBox(PublicKey(public_key)).encrypt(secret)
 
 

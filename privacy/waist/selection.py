@@ -60,7 +60,7 @@ class NoisyMax:
         return math.ceil(self.scale * math.log(self.bounds.shape[0] / probability))
 
     def release(self, table: Table) -> int:
-        """The index that was chosen."""
+        """Return the chosen index."""
         return int(make_calibrated(self)(table.cells))
 
     @property

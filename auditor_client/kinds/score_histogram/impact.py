@@ -54,7 +54,8 @@ def detail(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:
         )
     return (
         f"The worst impact ratio, over all edges above which a group may have a share of"
-        f" {impact.least_share:g}, lies between {round_down(impact.low)} and {round_up(impact.high)};"
+        f" {impact.least_share:g}, lies between {round_down(impact.low)} and "
+        f"{round_up(impact.high)};"
         f" {_measured(audit, impact)}."
     )
 
