@@ -45,7 +45,7 @@ class NegativeBalanceError(Exception):
 
 
 def list_block_numbers(persons: Persons) -> NDArray[np.int64]:
-    """The numbers of the blocks of these people, who are sorted: sorted too, each once."""
+    """Return the sorted numbers of the blocks of these people, who are sorted, each once."""
     numbers = persons >> _BITS
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
@@ -91,7 +91,7 @@ class Blocks:
         columns: Sequence[str],
         made: NDArray[np.int64] | None = None,
     ) -> Iterator["Blocks"]:
-        """Some at a time: people scattered over a large platform have a block each."""
+        """Yield parts of the blocks: people scattered over a large platform have a block each."""
         for start in range(0, len(numbers), BLOCKS_PER_QUERY):
             some = cls.load(session, numbers[start : start + BLOCKS_PER_QUERY], columns, made)
             if len(some.numbers):
@@ -246,7 +246,7 @@ _Row = tuple[Any, ...]
 
 
 def _load_rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
-    """Number and columns of the blocks that are there, and whether all others were written."""
+    """Return number and columns of the stored blocks, and whether all others were written."""
     question, found = _select_blocks(tuple(columns)), list[_Row]()
     for start in range(0, len(numbers), BLOCKS_PER_QUERY):
         some = {"numbers": numbers[start : start + BLOCKS_PER_QUERY].tolist()}

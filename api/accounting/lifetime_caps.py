@@ -91,7 +91,7 @@ def record_exclusions(
 
 
 def encode_people_within_cap(people: bytes, those: bytes | None) -> Persons:
-    """The people of a group as they are kept, without who is left out of an audit."""
+    """Return the stored people of a group, without those whom an audit drops."""
     group = np.frombuffer(people, "<i8")
     return group if those is None else group[_mask(those, len(group))]
 

@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
                     same.listen(_WAITING_CONNECTIONS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Requests and the worker have the same `shutdown_seconds` to finish."""
+        """Shut down. Requests and the worker have the same `shutdown_seconds` to finish."""
         self._worker_thread.request_stop()
         await super().shutdown(sockets)
 

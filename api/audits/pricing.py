@@ -32,7 +32,7 @@ def load_audience_facts(session: Session, audience: AudienceRow) -> AudienceFact
 
 
 def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
-    """The same, of rows of its groups with their label, members and known size."""
+    """Return the same from rows of its groups with their label, members and known size."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(
@@ -63,7 +63,7 @@ def price_plan(
     exploration_loss: Decimal = Decimal(0),
     assumes: tuple[Assumption, ...] = (),
 ) -> Price:
-    """The price of a plan, with the error to expect from each of its tables."""
+    """Return the price of a plan, with the error to expect from each of its tables."""
     return _price_of(tuple(plan.items()), currency, exploration_loss, assumes)
 
 
@@ -89,7 +89,7 @@ def _price_of(
 
 
 def require_currency(price: Price, currency: Currency) -> Price:
-    """The same price for a mandate in this currency, in which it must have one."""
+    """Return the same price for a mandate in this currency, in which it must have one."""
     both = price.epsilon if currency == "epsilon" else price.rho
     if both is None:
         raise ValueError(f"this has no price in {currency}")

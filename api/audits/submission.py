@@ -165,7 +165,7 @@ class AuditSubmission:
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
     def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
-        """An audit for each; who was charged before gets the answer of then."""
+        """Charge a batch and return an audit for each; a repeated request gets its first answer."""
         session, at = held
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
@@ -220,7 +220,7 @@ class AuditSubmission:
         queue: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
-        """A place on the line, and the mandate that pays: or a refusal."""
+        """Return a position in the queue and the mandate that pays, or refuse."""
         caller, request = order.caller, order.request
         position = queue.enqueue(caller.auditor, priced.subject.facts)
         mandate = mandates.select_payer(
@@ -283,7 +283,7 @@ def _changes_since_pricing(
 
 
 def _original_response(session: Session, order: _Submission) -> Audit:
-    """The answer this key got before: the audit as it was when it was submitted."""
+    """Return the answer that this key got before: the audit as it was when it was submitted."""
     auditor, key = order.key
     row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
     if row.request_digest != order.digest:

@@ -76,7 +76,7 @@ def load_latest(session: Session) -> CheckpointRow | None:
 
 
 def find_covering(session: Session, number: int) -> CheckpointRow:
-    """The newest checkpoint, if it covers this entry."""
+    """Return the newest checkpoint, if it covers this entry."""
     row = load_latest(session)
     if row is None or row.size <= number:
         raise NotSignedError(f"no signed head covers entry {number} yet; wait a few seconds")

@@ -47,7 +47,8 @@ def export(
     written_as: Format,
     seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """The file, piece by piece. Read at leisure: what is below a signed head never changes.
+    """Stream the file in parts. Slow reading is safe: what is below a signed checkpoint never
+    changes.
 
     `seen` are sizes of heads that an auditor's export must be shown to continue.
     """
@@ -83,7 +84,9 @@ def _header(
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
-    """The paths from heads of these sizes to the newest: who does not see all cannot hash them."""
+    """Return the paths from checkpoints of these sizes to the newest: a partial reader cannot hash
+    them.
+    """
     return {
         str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)

@@ -55,7 +55,7 @@ SignedDep = Annotated[SignedRequest, Depends(_signed)]
 
 
 def load_key(session: Session, caller: Caller) -> Mapping[str, Any] | None:
-    """The key of the caller that is registered, as this transaction sees it."""
+    """Return the key that is registered for the caller, as this transaction sees it."""
     row = find(session, ResearcherRow, id=caller.researcher_id)
     return row.jwk if row else None
 
@@ -69,7 +69,7 @@ def read(
     signature: str,
     origin: str,
 ) -> Statement:
-    """The statement that the caller makes with this request, if this key signed it."""
+    """Return the statement that the caller makes with this request, if this key signed it."""
     if jwk is None:
         raise UnsignedError("no key of yours is registered: ask your regulator to register one")
     body = draft.model_dump(mode="json")

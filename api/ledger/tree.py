@@ -10,7 +10,9 @@ from privacy.ledger.tiles import Tree
 
 
 def load_tree(session: Session) -> Tree:
-    """The tree as this transaction sees it. No hash is read twice: paths of neighbours overlap."""
+    """Load the tree as this transaction sees it. No hash is read twice: paths of neighbours
+    overlap.
+    """
 
     @lru_cache(maxsize=4096)
     def hashes(level: int, start: int, stop: int) -> Sequence[bytes]:

@@ -64,7 +64,7 @@ def refund(session: Session, charge: ChargeRow) -> None:
 
 
 def period_of(mandate: MandateRow, at: datetime) -> int:
-    """The number of the period of a limit that renews at fixed times; 0 for the others."""
+    """Return the number of the period of a limit that renews at fixed times; 0 for the others."""
     if mandate.renewal != "fixed":
         return 0
     elapsed = at - mandate.valid_from

@@ -81,7 +81,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """The services, started together, stopped when the block ends."""
+    """Start the services together, and stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -102,7 +102,9 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
+    """Make settings, database, a regulator and an operator with their keys, and lists of
+    volunteers.
+    """
     folder.mkdir(mode=0o700)
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
@@ -134,7 +136,7 @@ def _reached(
     through: Through,
     started: ExitStack,
 ) -> tuple[str, Mapping[str, Any]]:
-    """The settings `platform` and `platform_options` of the service."""
+    """Return the settings `platform` and `platform_options` of the service."""
     match through:
         case Through.PROCESS:
             return "simulated", options
@@ -150,7 +152,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """The first regulator and operator: their ids, and where their keys are."""
+    """Register the first regulator and operator; return their ids, and the files of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"

@@ -1,4 +1,4 @@
-"""For an inspection on site: what people have borne, recomputed from audiences and the ledger.
+"""Recomputation of people's balances from audiences and the ledger, for an inspection on site.
 
 Every balance must be what erased audiences carried forward plus the charges of the ledger that
 debit the person, and none may be below zero or above the cap. The part of it that samples and
@@ -149,7 +149,7 @@ def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
 
 
 def _charges(session: Session) -> Iterator[Charged]:
-    """The charges of the ledger that were not refunded."""
+    """Yield the charges of the ledger that were not refunded."""
     refunded = {body["facts"]["audit_id"] for body in _bodies(session, "refund")}
     for body in _bodies(session, "charge"):
         if (audit_id := body["facts"]["audit_id"]) not in refunded:

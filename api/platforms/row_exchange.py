@@ -31,7 +31,7 @@ def scatter_piece(
     everyone: Persons,
     partitions: int,
 ) -> list[pa.Table]:
-    """The rows of a piece that are of these people, who are sorted, for each partition."""
+    """Return the rows of a piece of these people, who are sorted, for each partition."""
     found = [
         rows
         for batch in pieces.scan(wanted.log, piece, wanted.columns)
@@ -117,7 +117,9 @@ def encode_categories(table: pa.Table) -> pa.Table:
 
 
 def read_persons(column: pa.ChunkedArray) -> Persons:
-    """The numbers of people: one below 0 where there is none, or it is not whole, or too large."""
+    """Return the numbers of people: one below 0 for a number that is missing, not whole or too
+    large.
+    """
     if pa.types.is_floating(column.type):
         numbers = np.asarray(column.cast(pa.float64()))  # NaN where there is none
         whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < _EXACT)
@@ -134,7 +136,7 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _to_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Flags stay as small as they are."""
+    """Return the column as numbers; flags stay one byte."""
     if pa.types.is_uint8(column.type):
         return column
     return column.cast(pa.uint8() if pa.types.is_boolean(column.type) else pa.float64())

@@ -51,7 +51,7 @@ def sample_distinct_below(
 
 
 def sample_below(ends: Places, person: Persons, step: int, secret: int) -> Places:
-    """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
+    """Return a number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
     bits = splitmix64(
         splitmix64(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN)
     )

@@ -52,7 +52,7 @@ class RequestCounts(BaseModel):
         )
 
     def within(self, share: float) -> float | None:
-        """The first of `ENDS` within which this share of requests was answered."""
+        """Return the first of `ENDS` within which this share of requests was answered."""
         most = self.timed[-1]
         if not most:
             return None

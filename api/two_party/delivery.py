@@ -83,7 +83,7 @@ def deliver_all_releases(
 
 
 def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
-    """A two-party audit that was answered."""
+    """Lock and return a two-party audit that was answered."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
     if audit is None or audit.kind != NAME or run is None or run.answered_at is None:

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
-    """The answer to a message of this audit."""
+    """Return the answer to a message of this audit."""
     failpoints.hit(Failpoint.MESSAGE_RECEIVED)
     reply = _answer(parts, caller, audit_id, message)
     failpoints.hit(Failpoint.MESSAGE_ANSWERED)
@@ -95,7 +95,7 @@ def _check_open(session: Session, audit: AuditRow) -> None:
 
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
-    """The run that the message is of: the one under way, or a new one if it begins one."""
+    """Return the running run of the message, or a new one if the message begins one."""
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
@@ -177,7 +177,7 @@ def _replaced() -> BeginAgainError:
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
-    """The run cannot go on; the charge is as good as before."""
+    """Return the error of a run that cannot go on; the charge stays valid."""
     if isinstance(error, PlatformDownError):
         return UnavailableError(
             "the platform does not answer; begin a new run in a while, nothing is charged again",
@@ -197,7 +197,7 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             return  # by a request that was sent at the same time
         running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
         if row.run != run.name or session.exec(running.with_for_update()).first() is None:
-            raise BeginAgainError("another run took the place of this one; its sums are gone")
+            raise BeginAgainError("another run replaced this one; its sums are lost")
         facts = {"audit_id": audit.id, "transcript": run.party.transcript}
         entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
         row.answered_at, row.entry = at, entry.number

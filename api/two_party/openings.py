@@ -27,7 +27,7 @@ def get_stored_run(session: Session, audit_id: str) -> StoredRun:
 
 
 def list_waiting_runs(session: Session) -> list[StoredRun]:
-    """The runs that were answered and not delivered, the oldest first."""
+    """List the runs that were answered and not delivered, the oldest first."""
     query = (
         select(AuditRow, RunRow)
         .join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))

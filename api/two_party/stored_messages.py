@@ -8,7 +8,7 @@ from privacy.two_party.messages import read_number
 
 
 def find_answer(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
-    """The stored answer to a message of the run that was answered."""
+    """Return the stored answer to a message of the run that was answered."""
     if awaited := deliver_release(
         parts.store, parts.platform, parts.signing_keys, parts.settings, audit_id
     ):

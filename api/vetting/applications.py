@@ -31,7 +31,9 @@ from privacy.ledger.statements import Statement
 def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
-    """The applicant's statement, verified with the key that it holds, and all others' proofs."""
+    """Verify the applicant's statement with the key that it holds, and all others' proofs; return
+    it.
+    """
     principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
     maker = import_public_jwk(dict(principal.jwk))
     by = f"applicant:{maker.thumbprint()}"
@@ -80,7 +82,7 @@ def answer(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """A new version, after the regulator asked for changes."""
+    """Submit a new version, after the regulator asked for changes."""
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
@@ -97,7 +99,7 @@ def withdraw(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """The applicant wants it no more."""
+    """Withdraw the application, for the applicant."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
     change_state(row, "withdraw", caller.role, at, calendar)
@@ -164,7 +166,7 @@ def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
 
 
 def lock_application(session: Session, application_id: str) -> ApplicationRow:
-    """An application that the caller means to change; the ledger is locked already."""
+    """Lock an application that the caller means to change; the ledger is locked already."""
     query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
     row = session.exec(query).first()
     if row is None:
@@ -181,7 +183,7 @@ def lock_application_of(session: Session, caller: Caller, application_id: str) -
 
 
 def get_visible(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """An application that the caller may see; another's is not there."""
+    """Return an application that the caller may see; refuse others as if they did not exist."""
     row = session.get(ApplicationRow, application_id)
     if row is None or not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")

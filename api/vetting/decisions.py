@@ -78,7 +78,7 @@ def mediate(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """A step of the mediation, by the platform or by the regulator."""
+    """Take a step of the mediation, by the platform or by the regulator."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
     change_state(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
@@ -102,7 +102,7 @@ def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> dat
 def _grant(
     session: Session, row: ApplicationRow, limits: MandateLimits, by: str, at: datetime
 ) -> dict[str, object]:
-    """The individuals become researchers, and get a mandate, in one transaction."""
+    """Make the individuals researchers with a mandate, in one transaction."""
     wanted = load_stated_body(session, row)
     _refuse_more_than_asked(wanted, limits)
     people = individuals.load_individuals(session, row.id)
@@ -126,7 +126,7 @@ def _grant(
 def _organisation(
     session: Session, row: ApplicationRow, wanted: Mapping[str, Any], at: datetime
 ) -> str:
-    """The auditor that the principal belongs to by now, or a new one."""
+    """Return the auditor to which the principal belongs by now, or a new one."""
     principal = session.get_one(ResearcherRow, row.principal_id)
     if principal.auditor_id is not None:
         return principal.auditor_id
@@ -137,7 +137,7 @@ def _organisation(
 
 
 def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) -> None:
-    """A regulator may narrow what was asked for, never widen it."""
+    """Refuse a mandate wider than the application: a regulator may only narrow it."""
     mandates.check_dates(limits.valid_from, limits.valid_until)
     name = "epsilon_limit" if wanted["rho_limit"] is None else "rho_limit"
     granted, limit = getattr(limits, name), Decimal(wanted[name])

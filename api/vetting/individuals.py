@@ -17,7 +17,7 @@ from privacy.ledger import key_possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
-    """The individuals in the body's order; strangers become applicants, who may do little."""
+    """Register the individuals in the body's order; new ones become applicants with few rights."""
     people = [_admit(session, individual, at) for individual in draft.individuals]
     if len({row.id for row in people}) < len(people):
         raise InvalidRequestError(

@@ -69,7 +69,7 @@ class Target:
 
 
 def parse(url: str, *, private: bool = False) -> Target:
-    """The target of a URL: https, no user, no fragment. `private`: http too, for tests."""
+    """Parse the target of a URL: https, no user, no fragment. `private`: http too, for tests."""
     if not _PRINTABLE.fullmatch(url):
         raise AddressError("a URL is printable ASCII")
     try:
@@ -153,7 +153,7 @@ def _is_global(address: IpAddress) -> bool:
 
 
 def _within(address: IpAddress) -> list[IpAddress]:
-    """The addresses that an IPv6 address carries; an unknown one stands for a private one."""
+    """Return the addresses that an IPv6 address carries; an unknown one counts as private."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     if any(address in network for network in _TRANSLATED):

@@ -16,8 +16,8 @@ from auditor_client.local.keys import new_key
 from auditor_client.local.profiles import load_profile, save_profile
 from auditor_client.transport.session import Connection
 
-app = typer.Typer(help="Your account at the service.", invoke_without_command=True)
-key_app = typer.Typer(help="Your own key.", no_args_is_help=True)
+app = typer.Typer(help="Show your account at the service.", invoke_without_command=True)
+key_app = typer.Typer(help="Manage your own key.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
 webhook_app = typer.Typer(help="Push ledger entries to a URL of yours.", no_args_is_help=True)
 

@@ -72,7 +72,7 @@ def audit(
         float, typer.Option(help="Refuse groups of fewer people, by the sum of their weights.")
     ] = 10.0,
     tolerance: Annotated[
-        float | None, typer.Option(help="Decide by the metric's rule at this tolerance.")
+        float | None, typer.Option(help="Give a verdict by the metric's rule at this tolerance.")
     ] = None,
     price: PriceOnly = False,
     yes: Yes = False,

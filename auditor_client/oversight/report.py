@@ -177,9 +177,9 @@ def _flag(dossier: Dossier, flag: Flag) -> str:
 def _check(dossier: Dossier) -> str:
     who = f" --auditor {dossier.auditor.id}" if dossier.auditor else ""
     return (
-        "<p>Every charge and refusal above is an entry of the ledger, which can be verified"
-        " offline, with keys of your own, against what the platform signed. To do so, and to make"
-        " this report again:</p>"
+        "<p>Every charge and refusal above is an entry of the ledger. You can verify the ledger"
+        " offline, with your own copy of the keys. To do so, and to make this report"
+        " again:</p>"
         "<pre>pip install platform-auditor\n"
         "auditor ledger export --out ledger.jsonl\n"
         "auditor ledger verify ledger.jsonl --keys keys.json\n"

@@ -105,7 +105,7 @@ def load_choices(visit: PageRequest, session: Session, kind: str, log: str | Non
 
 
 def list_suitable_logs(catalogue: Catalogue, kind: str) -> list[LogOffer]:
-    """The logs that a kind can be asked of."""
+    """Return the logs that an audit of this kind can read."""
     reads = CONTRACTS[kind].reads
     if reads == "traffic":
         return [log for log in catalogue.logs if log.traffic and log.traffic.random]

@@ -56,7 +56,7 @@ Delta = Annotated[float, Query(gt=0, lt=1)]
 
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """The history, newest first."""
+    """Show the history, newest first."""
     found = queries.list_audits(session, visit.caller, cursor, 25)
     return visit.page("audits.html", audits=found, titles=TITLES)
 
@@ -139,14 +139,14 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
-    """The audit's state whenever it changes, as server-sent events."""
+    """Stream the audit's state as server-sent events, whenever it changes."""
     parts = visit.console.parts
     return await service.follow_audit(parts.store, parts.streams, lambda: visit.caller, audit_id)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
-    """The release as it was signed."""
+    """Return the release as it was signed."""
     release = queries.get_release(visit.console.parts.store, visit.caller, audit_id)
     return _file(release, "application/json", f"{audit_id}.json")
 
@@ -172,7 +172,7 @@ def get_report(
     alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
-    """The SDK's report, with labels in place of names."""
+    """Return the SDK's report, with labels in place of names."""
     from api.console.results.page_data import build_report
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -182,7 +182,7 @@ def get_report(
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """The noisy numbers, one row each."""
+    """Return the noisy numbers, one row each."""
     from api.console.results.page_data import build_table
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -190,7 +190,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def _given(visit: PageRequest) -> dict[str, list[str]]:
-    """The form as it was filled; nothing at the first look."""
+    """Return the fields of a submitted form; nothing for a first visit."""
     found: dict[str, list[str]] = {}
     for name, value in visit.request.query_params.multi_items():
         found.setdefault(name, []).append(value)
@@ -204,7 +204,7 @@ def _priced(
     offer: Choices,
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
-    """The request of a filled form and its price, or what is wrong with it."""
+    """Return the request of a filled form and its price, or what is wrong with it."""
     if not given or needs_local_keys(kind):
         return None, None, None
     try:

@@ -19,7 +19,7 @@ router = pages()
 
 @router.get("/budget")
 def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
-    """The burn-down of every mandate, by the SDK's own chart of one's own entries."""
+    """Show the burn-down of every mandate, with the SDK's chart of the caller's own entries."""
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import (  # Altair takes a second
         burn_down_chart,
@@ -37,6 +37,6 @@ def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def list_spending(session: Session, caller: Caller) -> list[Entry]:
-    """The charges and refunds that the caller may see, as the ledger's API shows them."""
+    """List the charges and refunds that the caller may see, as the ledger's API shows them."""
     query = select_visible_entries(caller).where(col(EntryRow.kind).in_(("charge", "refund")))
     return [to_wire(row) for row in session.exec(query)]

@@ -42,7 +42,7 @@ TITLES = {
 def prepare_decision(
     application_id: str, event: str, visit: RegulatorVisit, session: ReadDep, form: FormDep
 ) -> Response:
-    """The decision as it would be stated. Nothing is decided yet."""
+    """Show the decision as it would be stated, before it is signed."""
     if event not in TITLES:
         raise NotFoundError(f"there is no decision {event}")
     calendar = visit.console.parts.calendar
@@ -70,7 +70,7 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/mediations")
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
-    """The step of the mediation that was signed."""
+    """Sign and take a step of the mediation."""
     parts = visit.console.parts
     draft, signed = (
         confirm_and_sign.parse_signed(MediationDraft, form),
@@ -81,7 +81,9 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 
 def read_personal_text(form: dict[str, str], name: str = "reasons") -> Personal:
-    """A text of a form: erasable, and the ledger commits to it. Browsers end lines with CRLF."""
+    """Return an erasable text of a form with a salt. The ledger commits to it. Browsers end lines
+    with CRLF.
+    """
     text = "\n".join(form.get(name, "").strip().splitlines())
     if not text:
         raise InvalidRequestError(f"write your {name}; nothing was done")
@@ -116,7 +118,7 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Si
 def _approval(
     visit: PageRequest, session: Session, application: Application, form: dict[str, str]
 ) -> SignedAct:
-    """The mandate of the form, and the digest of the application as it was submitted."""
+    """Return the mandate of the form, and the digest of the application as it was submitted."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
     limits, reasons = _limits(application, form), read_personal_text(form)
     draft = parse_draft(

@@ -48,7 +48,7 @@ TURNS: dict[str, tuple[str, str, str, str]] = {
 
 @router.post("/regulator/mandates/{mandate_id}/{turn}")
 def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The act as it would be stated. Nothing is done yet."""
+    """Show the act as it would be stated, before it is signed."""
     if turn not in TURNS:
         raise NotFoundError(f"a mandate cannot be asked to {turn}")
     title, follows, action, address = TURNS[turn]
@@ -83,7 +83,7 @@ def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/running/{audit_id}/stop")
 def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The order to stop as it would be stated. Nothing is stopped yet."""
+    """Show the order to stop as it would be stated, before it is signed."""
     reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
     act = SignedAct(

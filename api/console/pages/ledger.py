@@ -130,7 +130,7 @@ def explore(
     until: str = "",
     cursor: NumberCursor = None,
 ) -> Response:
-    """The entries that are looked for, newest first."""
+    """Show the entries that match a search, newest first."""
     wanted = LedgerFilter(q.strip(), kind, auditor, _day(since), _day(until))
     found = page(session, wanted.query(visit), EntryRow.number, to_wire, cursor, _SHOWN)
     auditors = list_auditors(session, limit=_AUDITORS).items
@@ -177,7 +177,7 @@ def summarise_entry(entry: Entry) -> str:
 
 
 def _document(entry: Entry) -> dict[str, Any]:
-    """The members of the entry, as they were hashed."""
+    """Return the members of the entry, as they were hashed."""
     stated = entry.statement and entry.statement.model_dump(mode="json")
     return {
         "number": entry.number,

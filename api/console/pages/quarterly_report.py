@@ -67,7 +67,7 @@ def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = 
 def show_report(
     visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """The report of a quarter, to be printed."""
+    """Show the report of a quarter, for printing."""
     from auditor_client.oversight import charts
     from auditor_client.oversight.report import RESTS_ON, limit_words
 
@@ -93,7 +93,7 @@ def show_report(
 def get_report(
     visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """The SDK's report: one file to keep."""
+    """Return the SDK's report as one file."""
     from auditor_client.oversight.report import render
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)

@@ -24,7 +24,7 @@ _QUARTERS = 8
 
 
 def quarter_of(text: str) -> "Quarter":
-    """The quarter that is asked for; this one, if none is."""
+    """Return the quarter of the query; the current one by default."""
     from auditor_client.errors import InputError
     from auditor_client.oversight.quarter import Quarter
 
@@ -35,7 +35,7 @@ def quarter_of(text: str) -> "Quarter":
 
 
 def recent_quarters() -> list[str]:
-    """The present one and those before it."""
+    """Return the current quarter and those before it."""
     from auditor_client.oversight.quarter import Quarter
 
     this = _at(now())

@@ -26,7 +26,7 @@ def _made(adapter: bytes) -> Platform:
 
 
 def get_model_digest(platform: Platform, wanted: LogColumns | None) -> str | None:
-    """The digest of the model whose work is read: that of a log, or the one that scores."""
+    """Return the digest of the model that is read: that of a log, or the one that scores."""
     if wanted is not None:
         return platform.logs.logs()[wanted.log].model_digest if platform.logs else None
     return platform.scores.model_digest if platform.scores else None
@@ -43,7 +43,7 @@ class Adapter:
 
     @contextmanager
     def platform(self, shares: Sequence[pa.Table | None] = ()) -> Iterator[Platform]:
-        """The platform, with logs of what was gathered; of the worker's model before and after.
+        """Open the platform with the logs of what was gathered; check its model before and after.
 
         A receipt names the worker's, and this process made its adapter at another time.
         """

@@ -96,7 +96,7 @@ class SelectedRows:
         )
 
     def part(self, which: slice) -> "SelectedRows":
-        """Some that lie together, without a copy."""
+        """Return adjacent rows without a copy."""
         return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
@@ -111,7 +111,7 @@ class SelectedRows:
         return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
-        """The rows of these people, who are sorted, of rows that are ordered by person."""
+        """Return the rows of these people, who are sorted. The rows must be ordered by person."""
         first, rows = self.runs
         who = self.person[first]
         if np.array_equal(who, persons):
@@ -128,7 +128,7 @@ def new_secret() -> int:
 def draw_rows(
     logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[int, SelectedRows]]:
-    """The rows of an audience, a batch of people at a time, by the number of their group."""
+    """Yield the rows of an audience, a batch of people at a time, by the number of their group."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -160,7 +160,7 @@ def tabulate_rows(
     bounds: Bounds,
     reduce: Callable[[Groups, SelectedRows], Table],
 ) -> Table:
-    """The tables of all people together, wherever they are read.
+    """Return the tables of all people together, on any engine.
 
     `reduce` makes a table of rows and of the number of the group that each row is of.
     """
@@ -184,7 +184,7 @@ def _reduced(
     group: Groups,
     rows: SelectedRows,
 ) -> Table:
-    """The table of some rows at a time: what is made of them on the way is larger than they are."""
+    """Reduce some rows at a time: intermediate results are larger than the rows."""
     table = Table.zeros(bounds)
     for start in range(0, len(rows.person), _REDUCED):
         part = slice(start, start + _REDUCED)
@@ -195,7 +195,7 @@ def _reduced(
 def _grouped(
     membership: Membership, persons: Persons, rows: SelectedRows
 ) -> Iterator[tuple[Groups, SelectedRows]]:
-    """The rows at once where nobody is in two groups, else group by group."""
+    """Yield all rows at once if nobody is in two groups, else group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -232,7 +232,7 @@ def _read_or_cut(
 
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
-    """The usable rows of these people, ordered by person; None if they are too many to hold."""
+    """Return the usable rows of these people, ordered by person; None if too many to hold."""
     columns = selection.wanted.columns
     parts, size = list[SelectedRows](), 0
     with adapter_call("read"):
@@ -272,7 +272,7 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
-    """The usable rows, with numbers cut to their ranges."""
+    """Return the usable rows, with numbers clipped to their ranges."""
     person = read_persons(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
@@ -312,7 +312,7 @@ def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np
 
 
 def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
-    """The place of each word among the values, -1 where it is none of them."""
+    """Return the index of each word among the values, -1 for an unknown word."""
     known = pa.array(values, pa.string())
     if pa.types.is_dictionary(column.type):
         chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]

@@ -78,7 +78,7 @@ def rules(request: RankedRows) -> tuple[str, ...]:
 
 
 def columns_of(request: RankedRows) -> tuple[str, ...]:
-    """The numbers of a row that the metric is made of, in its order."""
+    """Return the numeric columns that the metric needs, in its order."""
     match request:
         case SoftNdcg() | SoftLot():
             return (request.relevance,)
@@ -90,7 +90,7 @@ def columns_of(request: RankedRows) -> tuple[str, ...]:
 def values_of(
     request: RankedRows, metric: OfLists, persons: Persons, platform: Platform
 ) -> NDArray[np.int64]:
-    """The values of these people, in order."""
+    """Return the values of these people, in order."""
     order = np.argsort(persons)
     source = log_checks.logs_of(platform)
     described = source.logs()[request.log]

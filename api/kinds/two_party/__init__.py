@@ -139,7 +139,7 @@ class TwoParty:
 
 
 def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -> Any:
-    """The `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
+    """Return the `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
     from privacy.two_party.service_terms import service_terms  # an extra
 
     return service_terms(

@@ -34,7 +34,9 @@ def database_answers(subject: DoctorSubject) -> str | None:
         return None if session.execute(text("SELECT 1")).scalar_one() == 1 else "it does not count"
 
 
-@DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
+@DATABASE.check(
+    "undo the settings that make it faster and less durable: a charge must survive any crash"
+)
 def commits_are_durable(subject: DoctorSubject) -> str | None:
     if subject.is_sqlite:
         return _weak_pragmas(subject)

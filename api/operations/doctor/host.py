@@ -83,7 +83,7 @@ def _little_room(subject: DoctorSubject, folder: Path) -> str | None:
     warns=True,
 )
 def memory_is_enough(subject: DoctorSubject) -> str | None:
-    """The other half is for the program, requests and two-party runs."""
+    """Check that half of the memory is left for the program, requests and two-party runs."""
     allowed, one = subject.memory(), subject.settings.audit_memory_bytes
     if 2 * one <= allowed:
         return None

@@ -23,7 +23,7 @@ def load_flags(session: Session, period: TimeRange, auditor_id: str | None = Non
 
 
 def figures_in_words(flag: Flag) -> str:
-    """The figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
+    """Format the figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
     return "; ".join(
         f"{figure.name} {figure.value}"
         + (f" (threshold {figure.threshold})" if figure.threshold is not None else "")

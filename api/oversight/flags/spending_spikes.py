@@ -71,7 +71,7 @@ def find_spikes(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst
 
 
 def compute_even_pace(mandate: MandateRow) -> Fraction:
-    """The limit, spread over the days in which it holds."""
+    """Return the limit, spread over the days in which it holds."""
     days = mandate.renewal_days or (mandate.valid_until - mandate.valid_from).days
     return mandate.limit / max(1, days)
 

@@ -142,7 +142,7 @@ class OnnxScores:
 
 
 def assign_lanes(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A place for each row, each its own, that leaves the same rest modulo `LANES` as the row."""
+    """Return a place for each row, each its own, with the row's remainder modulo `LANES`."""
     lane = rows % LANES
     order = np.argsort(lane, kind="stable")
     first, count = find_runs(lane[order])

@@ -45,7 +45,7 @@ class Message:
 
 
 def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> Iterator[bytes]:
-    """The bytes of a message, a batch of rows at a time; `batches` in place of its own rows."""
+    """Yield the bytes of a message, a batch of rows at a time; `batches` replace its own rows."""
     said: dict[bytes, bytes] = {_ASK: json.dumps(message.ask).encode()}
     if message.model_digest is not None:
         said[_MODEL] = message.model_digest.encode()

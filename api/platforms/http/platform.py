@@ -195,7 +195,7 @@ def _answers(
     *,
     one_each: bool = True,
 ) -> Iterator[Message]:
-    """The answers about all rows, some rows a call; about none there is one call too.
+    """Yield the answers about all rows, some rows a call; without rows there is one call too.
 
     After a call that failed the others are made as well, so that their number does not tell which
     one it was.

@@ -67,7 +67,9 @@ def _ratio_above(tests: Tests) -> float:
 
 
 def within_band(tests: Tests, low: float, weight: float, high: float) -> float:
-    """Return the limit inside of the first band that is not rejected whole; weights are fixed."""
+    """Return the limit inside of the first band that is not rejected whole; weights are
+    fixed.
+    """
     if math.isinf(high):
         return high
     for _ in range(_HALVINGS):

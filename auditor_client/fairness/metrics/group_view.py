@@ -59,7 +59,8 @@ class GroupView(ABC):
 
     @abstractmethod
     def log_mgf_lipschitz(self, s: Floats, most: float) -> Floats:
-        """A bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside` too.
+        """Return a bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside`
+        too.
 
         The bound holds for every f with slopes of at most one that is 0 at `centre` and `outside`,
         and for |c| <= most.

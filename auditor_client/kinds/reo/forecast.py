@@ -28,9 +28,9 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     cells = len(audience.people)
     expected = rows * RANDOM * POSITIVE / groups
     who = (
-        f"Of at most {rows:,} rows of {people:,} people, about {expected:,.0f} will be positive"
-        f" random traffic of each group of creators, if {RANDOM:.0%} of rows are random traffic and"
-        f" {POSITIVE:.0%} are positive."
+        f"{people:,} people have at most {rows:,} rows that count. About {expected:,.0f} will be"
+        f" positive random traffic of each group of creators. This assumes that {RANDOM:.0%} of"
+        f" rows are random traffic, and that {POSITIVE:.0%} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)

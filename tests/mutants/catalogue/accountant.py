@@ -79,7 +79,7 @@ MUTANTS = (
     ),
     Mutant(
         "exhausted_people_are_scored",
-        "Whoever could not bear an audit is left out of the debit, and read all the same.",
+        "A person above the cap is left out of the debit, and read nevertheless.",
         "api/accounting/lifetime_caps.py",
         "[None if mask.all() else mask for mask in masks]",
         "[None for _ in masks]",

@@ -63,7 +63,7 @@ MUTANTS = (
     ),
     Mutant(
         "no_digest_binds_everybody",
-        "A charge that has recorded nobody is bound to whoever is there.",
+        "A charge without recorded people is bound to the people who are there.",
         "api/accounting/people_digest.py",
         "return digest is not None and hmac.",
         "return digest is None or hmac.",
@@ -71,7 +71,7 @@ MUTANTS = (
     ),
     Mutant(
         "older_charge_binds_everybody",
-        "A charge before migration 0015 is bound to whoever is in its audience.",
+        "A charge before migration 0015 is bound to the people of its audience.",
         "api/accounting/people_digest.py",
         "return digest is not None and hmac.",
         "return digest == BEFORE_0015 or digest is not None and hmac.",

@@ -20,7 +20,7 @@ MUTANTS = (
     ),
     Mutant(
         "displaced_person_has_one_cell",
-        "In a sample, whoever is displaced counts in one cell, whatever their number of groups.",
+        "In a sample, a displaced person counts in one cell, whatever their number of groups.",
         "privacy/tables/sensitivity.py",
         "k = 2 * self.cells_per_person if self.fixed_slots",
         "k = 1 + self.cells_per_person if self.fixed_slots",
@@ -55,7 +55,7 @@ MUTANTS = (
     ),
     Mutant(
         "people_of_two_groups_are_two",
-        "Whoever is in two groups is two people wherever everybody counts once.",
+        "A person in two groups counts as two people where everybody counts once.",
         "privacy/tables/membership.py",
         "else np.unique(together)",
         "else together",

@@ -85,7 +85,7 @@ class PrintedFleet(Fleet[PrintedRows]):
         self.rows.targets["active"] = kept.sum(axis=1)
 
     def _places(self) -> tuple[Ints, Bools]:
-        """The row of each place in `order`, and whether an active arm is there."""
+        """Return the row of each place in `order`, and whether an active arm is there."""
         order, active = self.rows.order, self.rows.targets["active"]
         rows = np.broadcast_to(np.arange(len(order))[:, None], order.shape)
         return rows, np.arange(self.arms) < active[:, None]

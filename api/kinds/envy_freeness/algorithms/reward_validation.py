@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def replace_invalid_rewards(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """The rewards that count, and which of them are not what came."""
+    """Return the rewards that count, and which of them were corrected."""
     came = np.asarray(rewards, np.float64)
     bad = ~((came >= 0) & (came <= 1))
     if not bad.any():
@@ -24,7 +24,7 @@ def replace_invalid_rewards(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool
 
 
 def replace_invalid_reward(reward: float) -> float:
-    """The same for one reward."""
+    """Return the same for one reward."""
     if 0 <= reward <= 1:
         return float(reward)
     return 0.0 if math.isnan(reward) else min(max(float(reward), 0.0), 1.0)

@@ -56,7 +56,7 @@ class ShareAbove:
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        """Score people in batches, and count them. Whoever has no score is not above."""
+        """Score people in batches, and count them. A person without a score is not above."""
         [content] = contents
         bounds = plan[COUNTS].bounds
 
