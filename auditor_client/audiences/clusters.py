@@ -19,7 +19,9 @@ from auditor_client.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What an analysis needs of clusters: by how much a variance may be larger, and why."""
+    """Effect of clusters on an analysis: the factor by which a variance may be larger, and its
+    reason.
+    """
 
     design_effect: float
     number: int

@@ -53,11 +53,10 @@ class CanaryPlan:
         return (
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, "
             f"the top one with {self.tails[0]:.2%} of people above it, and ask "
-            f"{self.canaries:,} canaries per group. If the platform shows the content to "
-            f"{self.rate:.2%} of one group and withholds it from {self.excluded:.0%} of "
-            "the deliveries to the other, this plan finds it with probability "
-            f"{self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
-            "top bin alone has as many people."
+            f"{self.canaries:,} canaries per group. Suppose that the platform shows the content to "
+            f"{self.rate:.2%} of one group and withholds {self.excluded:.0%} of the deliveries "
+            f"to the other. The plan finds this with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
+            "top bin alone has that share of people."
         )
 
 

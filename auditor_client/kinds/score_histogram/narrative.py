@@ -103,10 +103,11 @@ def joint_guarantee(study: StudyFound, verdicts: int) -> str:
 
 def definition() -> str:
     return (
-        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
-        " groups, between the shares of two groups whose scores fall into that bin. The verdict"
-        " covers it and the largest difference of shares above any edge, because a smooth bias"
-        " hides from single bins. Both are 0 when scores are distributed alike in all groups."
+        "The fairness gap is the largest difference, between the shares of two groups "
+        "with scores in the same bin. It is taken over all bins of scores and all pairs "
+        "of groups. The verdict covers it and the largest difference of shares above any "
+        "edge, because a smooth bias hides from single bins. Both are 0 when scores are "
+        "distributed alike in all groups."
     )
 
 
