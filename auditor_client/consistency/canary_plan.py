@@ -55,8 +55,9 @@ class CanaryPlan:
             f"the top one with {self.tails[0]:.2%} of people above it, and ask "
             f"{self.canaries:,} canaries per group. Suppose that the platform shows the content to "
             f"{self.rate:.2%} of one group and withholds {self.excluded:.0%} of the deliveries "
-            f"to the other. The plan finds this with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
-            "top bin alone has that share of people."
+            f"to the other. The plan finds this with probability {self.power:.2f}. Rates"
+            f" below {self.lowest_rate:.2%} cannot be checked: the top bin alone has "
+            "that share of people."
         )
 
 
