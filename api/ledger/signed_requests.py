@@ -1,4 +1,4 @@
-"""Signed requests: statements by their caller, for this platform, about exactly this body."""
+"""Signed requests: the dependency that reads the key and the signature from the two headers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

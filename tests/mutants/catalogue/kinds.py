@@ -310,9 +310,9 @@ MUTANTS = (
         "Requests that do not say in how many lots a person may take part are run.",
         "api/kinds/envy_freeness/__init__.py",
         'if request.criterion == "exact" or request.arms_per_person is None:\n'
-        '        raise _refused("an audit of envy that does not cover',
+        '        raise _refused("An audit of envy-freeness that does not cover',
         'if request.criterion == "none":\n'
-        '        raise _refused("an audit of envy that does not cover',
+        '        raise _refused("An audit of envy-freeness that does not cover',
         (f"{ENVY}::test_such_an_audit_is_neither_taken_on_nor_run",),
         raises=("BoundsError", "ValidationError"),
     ),
