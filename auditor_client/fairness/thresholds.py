@@ -47,9 +47,9 @@ _TRIED = 3
 # Part of a level for limits of private sizes.
 _SIZES = 0.05
 _RATIO = 1.3
-# Evenly spaced edges that share most of the level where there are more edges than these.
+# Number of evenly spaced edges that share most of the level if there are more edges.
 _COARSE, _OF_COARSE = 8, 0.8
-# From this number of bins on, counts from both sides are worth more than exact steps of one side.
+# From this number of bins on, counts from both sides are better than exact steps from one side.
 _BOTH_SIDES = 50
 
 
