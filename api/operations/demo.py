@@ -7,7 +7,7 @@ The study itself is `auditor_client.demo`, in another process: it knows addresse
 researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
 
 The third platform has no built-in bias, but it learned from people whose homes, tastes and work
-differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it too.
+differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it.
 """
 
 import base64
