@@ -30,6 +30,7 @@ from auditor_client.stats import chernoff
 from auditor_client.stats.centred_difference import Event, difference_limit
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
 from auditor_client.stats.noise import (
+    AnyNoise,
     Floats,
     MomentBoundNoise,
     Noise,
@@ -52,9 +53,9 @@ _COARSE, _OF_COARSE = 8, 0.8
 # Of the level of an upper limit, what goes to the check that the bins account for everybody.
 _MISSING = 0.02
 # Claims (pairs times edges) up to which upper limits count both sides; more would take minutes.
-_MOST_CENTRED = 2_000
-# From this number of bins on, counts from both sides are worth more than exact steps of one side.
-_BOTH_SIDES = 50
+_MOST_CENTRED = 500
+# From this variance of all bins on, both sides are worth more than exact steps of one side.
+_BOTH_SIDES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,14 @@ class _Claim:
         if not (distribution(self.more.rate).exact and distribution(self.less.rate).exact):
             return False
         known = self.more.size.kind == self.less.size.kind == "known"
-        noisy = not isinstance(distribution(self.more.rate), NoNoise)
-        return noisy and (not known or len(self.more.table) >= _BOTH_SIDES)
+        return both_sides(len(self.more.table), self.more.rate, known=known)
+
+
+def both_sides(bins: int, rate: AnyNoise, *, known: bool) -> bool:
+    """Return whether both sides of an edge are counted, which follows from the design alone."""
+    if isinstance(distribution(rate), NoNoise):
+        return False
+    return not known or bins * variance(rate) >= _BOTH_SIDES
 
 
 def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdGap | None:

@@ -22,6 +22,8 @@ _MOST_OF_BINS = 3
 MATCHED = 2 / 3
 # The impact ratio is judged where this share of people is above an edge, and 4/5 is the line.
 _LEAST_SHARE, _LINE = 0.2, 0.8
+# As `fairness.thresholds`: the variance of all bins from which both sides of an edge count.
+_BOTH_SIDES = 30
 
 Criterion = Literal["distribution", "bins", "four-fifths"]
 
@@ -79,10 +81,10 @@ def carried(asked: BinsQuestion, bins: int) -> bool:
         noise = _LEAST_SHARE * cells * asked.variance + size
         spread = 2 * ((1 - _LEAST_SHARE) / max(count, 1e-9) + noise / max(count, 1e-9) ** 2)
         return apart * math.sqrt(spread) <= -math.log(_LINE)
-    # An edge in the middle has half of the people and half of the noise above it. Where the size is
-    # private, both sides count, each with half of the weight.
-    part = 2 if asked.size_variance == 0 else 4
-    noises = cells * asked.variance / part
+    # An edge in the middle has half of the people above it. Both sides count, each with half of the
+    # weight, or one side, where there is little noise and the size is known.
+    noises = cells * asked.variance
+    noises /= 2 if asked.size_variance == 0 and noises < _BOTH_SIDES else 4
     return apart * math.sqrt(2 * (n / 4 + noises)) <= asked.alpha * n
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client.fairness.bin_tests import _SHARES, _SIZES
-from auditor_client.fairness.thresholds import _RIGHT, edge_levels
+from auditor_client.fairness.thresholds import _RIGHT, both_sides, edge_levels
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
 from auditor_client.stats.centred_difference import _CELL
@@ -34,7 +34,7 @@ def of_thresholds(
     """Which of the drawn audits end in the verdict as far as thresholds decide, about."""
     level = delta / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
-    level *= (1.0 if design.exact else 1 - _CENTRED) * (1 - _SHARES)
+    level *= (1 - _CENTRED) * (1 - _SHARES)
     filled = drawn.filled.shape[2]
     edges = np.unique(np.linspace(1, min(filled, design.bins - 1), _MOST_EDGES).astype(int))
     if not len(edges) or design.bins < 2:
@@ -63,7 +63,7 @@ def _margin(
     level: float,
 ) -> Floats:
     """By how much one edge and ordered pair clear alpha; the pair's first has more above."""
-    if not design.exact:
+    if both_sides(design.bins, design.distribution, known=design.exact):
         # An upper limit of the difference turned round is minus the lower limit.
         one, other = pair if verdict == "fair" else pair[::-1]
         limit = _centred(design, below, whole, edge, (one, other), level)
@@ -111,6 +111,6 @@ def _centred(
         apart += sign * share
         spread += (share * (1 - share) * people + noises) / people**2
         fewest = np.minimum(fewest, people)
-    return np.asarray(
-        apart - special.ndtri(level) * np.sqrt(spread) + _CELLS / np.sqrt(fewest), np.float64
-    )
+    # The grid of shares, and half a person of each group for all numbers of people together.
+    rounding = _CELLS / np.sqrt(fewest) + 1 / fewest
+    return np.asarray(apart - special.ndtri(level) * np.sqrt(spread) + rounding, np.float64)
