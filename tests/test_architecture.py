@@ -82,6 +82,20 @@ def test_the_exchange_of_messages_alone_names_a_kind(graph: grimp.ImportGraph) -
     assert all(module.startswith("api.two_party.") for module in importers)
 
 
+def test_at_most_four_hand_written_files_name_a_kind() -> None:
+    """Contract, plan of the ledger, truth of the simulation, and one more."""
+    texts = [text for package in OURS for text in _hand_written(package)]
+    named = {kind: sum(f'"{kind}"' in text for text in texts) for kind in BUILT_IN}
+    assert {kind: files for kind, files in named.items() if not 0 < files <= 4} == {}
+
+
+def _hand_written(package: str) -> Iterator[str]:
+    for path in (ROOT / package).rglob("*.py"):
+        text = path.read_text()
+        if "generated" not in text.partition("\n")[0].lower():
+            yield text
+
+
 def _classes() -> Iterator[tuple[str, str]]:
     """Yield the name of every class, and the module that defines it."""
     for package in OURS:

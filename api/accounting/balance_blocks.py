@@ -35,7 +35,7 @@ from privacy.tables.membership import Persons
 _BITS = 10
 BLOCK = 1 << _BITS
 _BYTES = 8 * BLOCK
-AT_ONCE = 512  # blocks: four megabytes of balances, and one question to the database
+BLOCKS_PER_QUERY = 512  # blocks: four megabytes of balances, and one question to the database
 COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
 
@@ -44,8 +44,8 @@ class NegativeBalanceError(Exception):
     """A balance would fall below zero; nothing was written. It names nobody (R2)."""
 
 
-def numbers_of(persons: Persons) -> NDArray[np.int64]:
-    """The numbers of the blocks of these people, who are sorted: sorted too, each once."""
+def list_block_numbers(persons: Persons) -> NDArray[np.int64]:
+    """Return the sorted numbers of the blocks of these people, who are sorted, each once."""
     numbers = persons >> _BITS
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
@@ -91,9 +91,9 @@ class Blocks:
         columns: Sequence[str],
         made: NDArray[np.int64] | None = None,
     ) -> Iterator["Blocks"]:
-        """Some at a time: people scattered over a large platform have a block each."""
-        for start in range(0, len(numbers), AT_ONCE):
-            some = cls.load(session, numbers[start : start + AT_ONCE], columns, made)
+        """Yield parts of the blocks: people scattered over a large platform have a block each."""
+        for start in range(0, len(numbers), BLOCKS_PER_QUERY):
+            some = cls.load(session, numbers[start : start + BLOCKS_PER_QUERY], columns, made)
             if len(some.numbers):
                 yield some
 
@@ -106,7 +106,7 @@ class Blocks:
         made: NDArray[np.int64] | None = None,
     ) -> "Blocks":
         """Those that are there, and of the others those that are to be made: all if not said."""
-        rows = _rows(session, numbers, columns)
+        rows = _load_rows(session, numbers, columns)
         there = np.array([row[0] for row in rows], np.int64)
         if made is not None:
             numbers = numbers[np.isin(numbers, there) | np.isin(numbers, made)]
@@ -115,7 +115,7 @@ class Blocks:
         new[at], written = False, np.zeros(len(numbers), bool)
         written[at] = np.array([row[-1] for row in rows], bool)
         balances = {
-            column: _column(len(numbers), at, [row[place] for row in rows])
+            column: _unpack_column(len(numbers), at, [row[place] for row in rows])
             for place, column in enumerate(columns, start=1)
         }
         return cls(numbers, new, balances, written)
@@ -164,9 +164,9 @@ class Blocks:
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         if fresh:
-            session.connection().execute(_insertion(tuple(self.columns)), fresh)
+            session.connection().execute(_insert_blocks(tuple(self.columns)), fresh)
         if changed:
-            execute_in_driver(session, _alteration(tuple(self.columns)), changed)
+            execute_in_driver(session, _update_blocks(tuple(self.columns)), changed)
 
     def least(self) -> NDArray[np.int64]:
         """Return the minimum of each block over the columns that are here."""
@@ -207,8 +207,8 @@ def load_stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
     question = select(_TABLE.c.number, _TABLE.c.lowest).where(
         _TABLE.c.number.in_(bindparam("numbers", expanding=True))
     )
-    for start in range(0, len(blocks.numbers), AT_ONCE):
-        some = {"numbers": blocks.numbers[start : start + AT_ONCE].tolist()}
+    for start in range(0, len(blocks.numbers), BLOCKS_PER_QUERY):
+        some = {"numbers": blocks.numbers[start : start + BLOCKS_PER_QUERY].tolist()}
         for number, lowest in session.connection().execute(question, some):
             stated[np.searchsorted(blocks.numbers, number)] = lowest
     return stated
@@ -223,12 +223,12 @@ def pack(balances: Balances) -> list[bytes]:
     ]
 
 
-def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
+def _unpack_column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
     """Return a column of `size` blocks, one after the other; missing blocks are zero.
 
     A column that was never written is unpacked too, so that time does not show it.
     """
-    kept = unpack([_NOTHING if data is None else data for data in blocks])
+    kept = unpack([_ZEROS if data is None else data for data in blocks])
     if np.array_equal(at, np.arange(size)):
         return kept.ravel()
     whole = np.zeros((size, BLOCK), np.int64)
@@ -241,15 +241,15 @@ def unpack(blocks: list[bytes]) -> Balances:
     return np.frombuffer(bytearray().join(whole), "<i8").reshape(-1, BLOCK)
 
 
-_NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
+_ZEROS = pack(np.zeros(BLOCK, np.int64))[0]
 _Row = tuple[Any, ...]
 
 
-def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
-    """Number and columns of the blocks that are there, and whether all others were written."""
-    question, found = _question(tuple(columns)), list[_Row]()
-    for start in range(0, len(numbers), AT_ONCE):
-        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
+def _load_rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
+    """Return number and columns of the stored blocks, and whether all others were written."""
+    question, found = _select_blocks(tuple(columns)), list[_Row]()
+    for start in range(0, len(numbers), BLOCKS_PER_QUERY):
+        some = {"numbers": numbers[start : start + BLOCKS_PER_QUERY].tolist()}
         found += session.connection().execute(question, some).all()
     return found
 
@@ -260,7 +260,7 @@ _LAST = select(func.max(_TABLE.c.number))
 
 
 @cache
-def _question(columns: tuple[str, ...]) -> Select[Any]:
+def _select_blocks(columns: tuple[str, ...]) -> Select[Any]:
     wanted = [_TABLE.c[name] for name in ("number", *columns)]
     others = [_TABLE.c[name].is_not(None) for name in COLUMNS if name not in columns]
     return select(*wanted, and_(true(), *others)).where(
@@ -269,19 +269,19 @@ def _question(columns: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _insertion(columns: tuple[str, ...]) -> Insert:
+def _insert_blocks(columns: tuple[str, ...]) -> Insert:
     return _TABLE.insert().values(
-        {"spent": _NOTHING, "number": bindparam("number_")} | _data(columns)
+        {"spent": _ZEROS, "number": bindparam("number_")} | _bind_columns(columns)
     )
 
 
 @cache
-def _alteration(columns: tuple[str, ...]) -> Update:
+def _update_blocks(columns: tuple[str, ...]) -> Update:
     this = _TABLE.c.number == bindparam("number_")
-    return _TABLE.update().where(this).values(_data(columns))
+    return _TABLE.update().where(this).values(_bind_columns(columns))
 
 
-def _data(columns: tuple[str, ...]) -> dict[str, Any]:
+def _bind_columns(columns: tuple[str, ...]) -> dict[str, Any]:
     """Bytes as they are: both drivers take them, and to wrap each takes longer than to write it."""
     data = {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
     return {"lowest": bindparam("lowest_", type_=BigInteger()), **data}

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from api.accounting.balance_blocks import Blocks, numbers_of
-from api.accounting.memberships import displaces
+from api.accounting.balance_blocks import Blocks, list_block_numbers
+from api.accounting.memberships import can_displace_people
 from api.db import AudienceRow, Store
 from api.db.types import to_pico
 from api.platforms.interfaces import Persons
@@ -32,13 +32,13 @@ class SpentBalances:
     ) -> "SpentBalances":
         """Return what the people of an audience had spent, without the audit of this price."""
         own = Fraction(price.rho.change_one)
-        return cls(store, Fraction(0) if displaces(audience) else own, cap)
+        return cls(store, Fraction(0) if can_displace_people(audience) else own, cap)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         order = np.argsort(persons)
         people, borne = persons[order], np.empty(len(persons), np.int64)
         with self.store.snapshot() as session:
-            for blocks in Blocks.chunks(session, numbers_of(people), ("spent", "drawn")):
+            for blocks in Blocks.chunks(session, list_block_numbers(people), ("spent", "drawn")):
                 part = blocks.part(people)
                 place = blocks.place(people[part])
                 borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]

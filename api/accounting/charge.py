@@ -24,7 +24,12 @@ from sqlmodel import Session, col, delete
 from api import ledger
 from api.accounting import lifetime_caps, platform_budget
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_memberships
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_memberships,
+)
 from api.accounting.people_digest import UnboundPeopleError, is_bound, people_digest
 from api.accounting.prices import exact_price, stated_parts
 from api.db import (
@@ -170,7 +175,7 @@ def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None
         log.exception("charge.unbound", extra={"audit": row.audit_id})
         return
     lifetime_caps.refund(
-        session, LifetimeDebit(people, row.rho, uploaded, drawn=displaces(audience))
+        session, LifetimeDebit(people, row.rho, uploaded, drawn=can_displace_people(audience))
     )
 
 
@@ -200,7 +205,7 @@ def charge_people(
     known = [each for each in audits if each[1].source != HIDDEN]
     everybody = load_memberships(session, [audience for _, audience, _ in known]) if known else []
     burdens = [
-        LifetimeDebit(found.membership, rho, found.uploaded, drawn=displaces(audience))
+        LifetimeDebit(found.membership, rho, found.uploaded, drawn=can_displace_people(audience))
         for (_, audience, rho), found in zip(known, everybody, strict=True)
     ]
     able = _debited(session, burdens, settings)

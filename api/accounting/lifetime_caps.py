@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.accounting.balance_blocks import Balances, Blocks, numbers_of, padded_block_numbers
+from api.accounting.balance_blocks import Balances, Blocks, list_block_numbers, padded_block_numbers
 from api.db import ExclusionRow, find_all
 from api.db.types import to_pico
 from privacy.tables.membership import Membership, Persons
@@ -74,7 +74,7 @@ def carry_over(
     _moved(session, [_Move(membership, columns, amounts, uploaded)])
 
 
-def paid(*, drawn: bool) -> tuple[str, ...]:
+def list_debited_columns(*, drawn: bool) -> tuple[str, ...]:
     """Return the columns in which a charge is written; those of drawn people are kept apart too."""
     return ("spent", "drawn") if drawn else ("spent",)
 
@@ -90,8 +90,8 @@ def record_exclusions(
     )
 
 
-def people_within_cap(people: bytes, those: bytes | None) -> Persons:
-    """The people of a group as they are kept, without who is left out of an audit."""
+def encode_people_within_cap(people: bytes, those: bytes | None) -> Persons:
+    """Return the stored people of a group, without those whom an audit drops."""
     group = np.frombuffer(people, "<i8")
     return group if those is None else group[_mask(those, len(group))]
 
@@ -148,7 +148,9 @@ class _Move:
 
 def _of(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
     room = None if cap is None else cap - amount
-    return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
+    return _Move(
+        burden.membership, list_debited_columns(drawn=burden.drawn), amount, burden.uploaded, room
+    )
 
 
 def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
@@ -161,7 +163,7 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
     """
     able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
-    numbers = [numbers_of(group) for move in moves for group in move.groups]
+    numbers = [list_block_numbers(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
     rewritten = padded_block_numbers(session, mine, sum(move.uploaded for move in moves))
     columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))

@@ -41,7 +41,7 @@ class SealedAudience:
     uploaded: int
 
 
-def displaces(audience: AudienceRow) -> bool:
+def can_displace_people(audience: AudienceRow) -> bool:
     """Return whether one person who comes may put another out."""
     return has_fixed_slots(audience.source)
 
@@ -78,17 +78,17 @@ def load_charged_members(
     rows = session.connection().execute(_CHARGED, asked).all()
     uploaded = sum(row.members for row in rows)
     if audience.source != HIDDEN:
-        return charged_members_of(audience, rows), uploaded
+        return select_charged_members(audience, rows), uploaded
     found = session.get(ChargedPeopleRow, audit_id)
     people = np.frombuffer(b"" if found is None else found.people, "<i8")
     return Membership((people,), 1), uploaded
 
 
-def charged_members_of(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
+def select_charged_members(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
     """Return the same from rows of groups that hold label, people and who is within the cap."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     people = tuple(
-        lifetime_caps.people_within_cap(group.people or b"", group.able) for group in groups
+        lifetime_caps.encode_people_within_cap(group.people or b"", group.able) for group in groups
     )
     return Membership(people, audience.groups_per_person)
 

@@ -23,14 +23,14 @@ _DEBIT = update(PlatformAccountRow).where(_THEN <= _LIMIT).values(window=_LATER,
 _REFUND = update(PlatformAccountRow).where(_WINDOW == _NUMBER).values(spent=_SPENT - _RHO)
 
 
-def window_of(at: datetime) -> int:
+def number_of_window(at: datetime) -> int:
     """Return the number of the platform's window at an instant."""
     return (at - EPOCH) // timedelta(days=PLATFORM_WINDOW_DAYS)
 
 
 def debit(session: Session, at: datetime, rho: Fraction, settings: Settings) -> None:
     """Debit the account, or refuse."""
-    asked = {"number": window_of(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
+    asked = {"number": number_of_window(at), "rho": rho, "limit": Fraction(settings.platform_rho)}
     if session.connection().execute(_DEBIT, asked).rowcount != 1:
         raise PlatformExhaustedError(
             f"all audits together may cost {settings.platform_rho} of rho in "
@@ -40,4 +40,4 @@ def debit(session: Session, at: datetime, rho: Fraction, settings: Settings) -> 
 
 def refund(session: Session, charged_at: datetime, rho: Fraction) -> None:
     """Give a charge back to its window. A window that is over has nothing to give back to."""
-    session.connection().execute(_REFUND, {"number": window_of(charged_at), "rho": rho})
+    session.connection().execute(_REFUND, {"number": number_of_window(charged_at), "rho": rho})

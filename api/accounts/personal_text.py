@@ -28,16 +28,16 @@ def store_subject(session: Session, subject_id: str, commitment: str) -> None:
         session.flush()
 
 
-def commitments_in(body: Any) -> Iterable[str]:
+def list_commitments(body: Any) -> Iterable[str]:
     """Every commitment of a statement's body."""
     if isinstance(body, Mapping):
         if body.keys() == {"commitment"}:
             yield body["commitment"]
         for value in body.values():
-            yield from commitments_in(value)
+            yield from list_commitments(value)
     elif isinstance(body, list):
         for value in body:
-            yield from commitments_in(value)
+            yield from list_commitments(value)
 
 
 def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
@@ -47,8 +47,10 @@ def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
 
 
 def open_texts(session: Session, body: Any) -> Any:
-    """A statement's body with text and salt in place of commitments; KeyError if one is gone."""
-    found = set(commitments_in(body))
+    """Return a statement's body with text and salt in place of commitments; raise KeyError if one
+    is gone.
+    """
+    found = set(list_commitments(body))
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))
     kept = {row.commitment: row for row in session.exec(query)}
 

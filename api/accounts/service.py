@@ -18,7 +18,7 @@ def register_auditor(session: Session, draft: AuditorDraft, statement: Statement
     row = AuditorRow(id=new_id("auditor"), name=draft.name, created_at=now())
     session.add(row)
     append(session, "auditor", {"auditor_id": row.id}, row.id, statement)
-    return auditor_view(row)
+    return auditor_to_wire(row)
 
 
 def register_researcher(
@@ -49,14 +49,14 @@ def register_researcher(
     }
     personal_text.store_texts(session, draft, row.id)
     append(session, "researcher", facts, row.auditor_id, statement)
-    return researcher_view(row)
+    return researcher_to_wire(row)
 
 
-def auditor_view(row: AuditorRow) -> Auditor:
+def auditor_to_wire(row: AuditorRow) -> Auditor:
     return Auditor(**row.model_dump())
 
 
-def researcher_view(row: ResearcherRow) -> Researcher:
+def researcher_to_wire(row: ResearcherRow) -> Researcher:
     return Researcher(**row.model_dump(exclude={"jwk", "outside_subject"}))
 
 

@@ -74,6 +74,12 @@ class Slots:
     _at_limit: int = 0
     _retry_after: RetryAfter = field(default_factory=RetryAfter)
 
+    def __post_init__(self) -> None:
+        """Show every class in the metrics from the start."""
+        IN_PROGRESS.labels(self.name)
+        for reason in ("caller", "total"):
+            SHED.labels(self.name, reason)
+
     @contextmanager
     def hold(self, caller: str) -> Iterator[None]:
         """Hold a slot for one request of this caller, or refuse it."""

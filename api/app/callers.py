@@ -14,8 +14,7 @@ from typing import Protocol
 from starlette.types import Scope
 
 from api.identity.caller import Caller
-from api.web.headers import header
-from api.web.networks import network_of
+from api.web.request_head import header, network_of
 
 # Credentials whose researcher is remembered.
 _REMEMBERED = 10_000

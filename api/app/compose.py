@@ -39,9 +39,13 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
-    """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
+    """Make the platform of the settings: `simulated`, `http`, `onnx`, or a `module:factory`."""
     known: dict[str, Callable[..., Platform]]
-    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    known = {
+        "simulated": make_simulated_platform,
+        "http": HttpPlatform.at,
+        "onnx": OnnxPlatform.load,
+    }
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
@@ -54,7 +58,7 @@ def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
     return cast("Platform", make(**options))
 
 
-def simulated(
+def make_simulated_platform(
     *,
     bias: bool = False,
     correlation: float = 0.0,
@@ -62,7 +66,7 @@ def simulated(
     seed: int = 1,
     step_seconds: float = 0.0005,
 ) -> Platform:
-    """A simulated platform: fair, or with a bias against one gender injected into its scores.
+    """Make a simulated platform: fair, or with a bias against one gender in its scores.
 
     With a correlation nobody injects anything: the model learns from people who differ by group.
     A biased one also serves a random half of its people badly: they envy others.
@@ -177,8 +181,8 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
-def exported(platform: Platform, folder: Path) -> dict[str, Any]:
-    """A simulated platform as files: the options that an `onnx` platform is loaded by."""
+def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
+    """Write a simulated platform as files; return the options by which `onnx` loads it."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export
 

@@ -94,7 +94,7 @@ class LimitedProtocol(H11Protocol):
             self._watch_headers()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than it is answered."""
+        """Note that the client reads more slowly than the service answers."""
         super().pause_writing()
         self.unread[self] = self.loop.time()
         self._answer_timer = self.loop.call_later(self._answer_left, self.drop, "answer")

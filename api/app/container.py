@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from api.app.capacity import Capacity
-from api.app.rate_limit import RateLimitedAuthenticator
 from api.audiences.dependencies import UploadParts
 from api.audiences.expiry import purge_expired
 from api.audiences.matcher import Matcher
@@ -25,6 +24,7 @@ from api.db import SERVING_LIMITS, Store
 from api.execution.in_process import InProcessEngine
 from api.health.queue_gauges import update_queue_gauges, watch_pool
 from api.identity import Auth, build_auth
+from api.identity.rate_limit import RateLimitedAuthenticator
 from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings, ledger_origin
 from api.kinds.context import Engine

@@ -13,7 +13,7 @@ PATH = Path(__file__).parents[2] / "openapi" / "openapi.json"
 
 
 def export() -> str:
-    """The document, with its keys in the order in which the routes are written."""
+    """Return the contract as JSON, with its keys in the order in which the routes are written."""
     return json.dumps(describe(FastAPI()).openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

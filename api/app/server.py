@@ -43,12 +43,12 @@ class Server(uvicorn.Server):
                     same.listen(_WAITING_CONNECTIONS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Requests and the worker have the same `shutdown_seconds` to finish."""
+        """Shut down. Requests and the worker have the same `shutdown_seconds` to finish."""
         self._worker_thread.request_stop()
         await super().shutdown(sockets)
 
 
-def configured(container: Container, host: str, port: int) -> uvicorn.Config:
+def make_server_config(container: Container, host: str, port: int) -> uvicorn.Config:
     """Return how uvicorn serves; only `trusted_proxies` may name another caller's address."""
     settings = container.settings
     most = client_connections(settings, open_file_limit())
@@ -71,7 +71,7 @@ def configured(container: Container, host: str, port: int) -> uvicorn.Config:
 
 def run(container: Container, host: str, port: int) -> None:
     """Serve until told to stop (SIGTERM, SIGINT)."""
-    config = configured(container, host, port)
+    config = make_server_config(container, host, port)
     sys.setswitchinterval(_SWITCH_SECONDS)
     freeze_startup_objects()
     Server(config, container.worker_thread).run()

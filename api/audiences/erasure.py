@@ -7,7 +7,12 @@ import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api.accounting import lifetime_caps
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_membership,
+)
 from api.audiences import similarity_sketches
 from api.audiences.uploads import has_pending_audit, load_groups
 from api.db import (
@@ -64,7 +69,7 @@ def _carry(session: Session, audience: AudienceRow) -> None:
         return
     borne = lifetime_caps.load_spent(session, costs, found.labels, found.membership)
     lifetime_caps.carry_over(
-        session, found.membership, borne, found.uploaded, drawn=displaces(audience)
+        session, found.membership, borne, found.uploaded, drawn=can_displace_people(audience)
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from api.audiences import uploads
-from api.audiences.matching import match_isolating_failures, work_of
+from api.audiences.matching import count_matching_work, match_isolating_failures
 from api.audiences.parsing import Members
 from api.audiences.places import MatchingPlaces, Ticket
 from api.audiences.uploads import ClaimedPart
@@ -61,7 +61,7 @@ class Matcher:
 
     def duration(self, members: Members) -> float:
         """Return the public duration of matching these identifiers, in seconds."""
-        return self.pace.duration(work_of(members))
+        return self.pace.duration(count_matching_work(members))
 
     def begin(self, part: ClaimedPart, ticket: Ticket) -> None:
         """Match a part, which has a place, in a thread of its own."""
@@ -120,7 +120,7 @@ class Matcher:
             identifiers = len(part.members.identifiers)
             facts = {"identifiers": identifiers, "seconds": round(duration, 3)}
             log.warning("matching.late", extra=facts)
-        return self.pace.extend(work_of(part.members), duration)
+        return self.pace.extend(count_matching_work(part.members), duration)
 
     def _delivered(self, part: ClaimedPart, found: Persons) -> bool:
         """Whether it was written down, or is not wanted any more."""

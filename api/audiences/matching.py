@@ -58,7 +58,7 @@ def bind(members: Members, settings: Settings) -> Binding:
     return Binding(digest, sketch.smallest)
 
 
-def work_of(members: Members) -> int:
+def count_matching_work(members: Members) -> int:
     """Return the work of matching a part, in hashed identifiers: a public number."""
     weight = _USERNAME_WORK if members.kind == "username" else 1
     return weight * len(members.identifiers)
@@ -93,7 +93,7 @@ def require_answer(call: Callable[[], Persons]) -> Persons:
 
 
 def _tokens(members: Members) -> Iterator[bytes]:
-    """Some at a time: as objects, short names take fifty times the memory they were sent in."""
+    """Yield tokens in parts: as objects, short names take fifty times the memory of their bytes."""
     kind, column = members
     for start in range(0, len(column), _AT_ONCE):
         yield tokens(kind, column.slice(start, _AT_ONCE))

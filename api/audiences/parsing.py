@@ -49,14 +49,14 @@ def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members
 
 
 def combine_chunks(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one array, without a copy where it is in one already."""
+    """Return a column as one array, without a copy if it is in one already."""
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays([pa.array([], column.type), *column.chunks])
 
 
 def tokens(kind: str, identifiers: pa.Array) -> bytes:
-    """The identifiers as the commitment takes them, 32 bytes each."""
+    """Return the identifiers as the commitment takes them, 32 bytes each."""
     if kind == "username":
         return username_tokens(identifiers.to_pylist())
     data = identifiers.buffers()[1]

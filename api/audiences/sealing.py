@@ -16,7 +16,6 @@ from sqlmodel import Session, col, delete, select
 from api.audiences import similarity_sketches, uploads
 from api.audiences.matching import Matched, match_people, require_answer
 from api.audiences.parsing import Members, combine_chunks
-from api.audiences.sources import source_of
 from api.db import AudienceRow, GroupRow, OrderRow, PartRow, Store
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -122,7 +121,7 @@ def close(
         {
             "format": LEDGER_FORMAT,
             "audience_id": audience.id,
-            "source": source_of(audience),
+            "source": audience.source_for_kinds,
             "groups": len(groups),
             "groups_per_person": audience.groups_per_person,
             "candidates": audience.candidates,

@@ -127,7 +127,7 @@ def get_owned(
     *,
     lock: Literal["wait", "skip", "no"] = "no",
 ) -> AudienceRow:
-    """The auditor's own audience; another auditor's is not there."""
+    """Return the auditor's own audience; refuse another auditor's as if it did not exist."""
     mine = {"audience": audience_id, "auditor": caller.auditor}
     row = session.exec(_WAITED if lock == "wait" else _OWNED, params=mine).first()
     if row is None:
@@ -140,7 +140,7 @@ def get_owned(
 def get_owned_with_groups(
     session: Session, auditor_id: str, audience_id: str
 ) -> tuple[AudienceRow, Sequence[Any]]:
-    """The auditor's own audience, and what is public of its groups: one question."""
+    """Return the auditor's own audience and the public facts of its groups, in one query."""
     mine = {"audience": audience_id, "auditor": auditor_id}
     rows = session.execute(_GROUPED, mine).all()
     if not rows:
@@ -158,7 +158,7 @@ def lock_unless_charging(session: Session, audience_id: str) -> AudienceRow | No
 def get_owned_open(
     session: Session, caller: Caller, audience_id: str, *, lock: Literal["wait", "no"] = "wait"
 ) -> AudienceRow:
-    """The auditor's audience, if it can still be changed."""
+    """Return the auditor's audience if it can still be changed."""
     audience = get_owned(session, caller, audience_id, lock=lock)
     if audience.state != "open":
         raise AudienceSealedError("the audience is sealed; make a new one to change its members")
@@ -267,13 +267,13 @@ def has_pending_audit(session: Session, audience_id: str) -> bool:
 
 
 def load_groups(session: Session, audience_id: str) -> list[GroupRow]:
-    """The groups in their order, not yet their people."""
+    """Return the groups in their order, without their people."""
     rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: group_order(group.label))
 
 
 def find_group(groups: list[GroupRow], label: str) -> GroupRow:
-    """The group of this label, if there is one."""
+    """Return the group of this label, if there is one."""
     for group in groups:
         if group.label == label:
             return group

@@ -22,7 +22,7 @@ def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) 
     at = lock(session)
     row = queries.get_owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
-        raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
+        raise NotCancellableError(f"the audit is {row.state}: it cannot be refunded any more")
     give_back(session, at, row, settings)
     failpoints.hit(Failpoint.CANCEL_WRITTEN)
     return queries.to_wire(row)

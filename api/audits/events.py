@@ -51,11 +51,11 @@ class AuditEvents:
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def next_state(self, name: str, shown: str) -> str:
-        """The state that follows the one shown."""
+        """Return the state that follows the one shown."""
         self._loop = asyncio.get_running_loop()
         waiting = _Listener(name, shown, self._loop.create_future())
-        # First it waits, then it looks for what was said before: who says something looks for who
-        # waits after it is said, so that one of the two finds the other.
+        # Register first, then read the state. A sender stores the state first, then looks for
+        # listeners. So one of the two always finds the other.
         self._waiting.add(waiting)
         try:
             if (said := self._said.get(name, shown)) != shown:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlmodel import Session, col
 
-from api.accounting.memberships import HIDDEN, OF_THE_GROUP, charged_members_of
+from api.accounting.memberships import HIDDEN, OF_THE_GROUP, select_charged_members
 from api.accounting.people_digest import UnboundPeopleError, is_bound
 from api.audiences.uploads import SIZES
 from api.audits.pricing import audience_facts
@@ -61,7 +61,7 @@ def load_job(session: Session, audit: AuditRow, settings: Settings) -> tuple[Aud
         raise UnboundPeopleError
     audience = groups[0].AudienceRow
     facts = audience_facts(session, audience, groups)
-    people, digest = charged_members_of(audience, groups), groups[0].people_digest
+    people, digest = select_charged_members(audience, groups), groups[0].people_digest
     known = audience.source != HIDDEN
     if not known or not is_bound(digest, audit.id, people, facts.members, settings):
         raise UnboundPeopleError

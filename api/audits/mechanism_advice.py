@@ -46,7 +46,7 @@ def _noise(mechanism: Mechanism) -> Advice:
 
 
 def _above_edges(tree: LaplaceTree) -> Advice:
-    """A tree against a score histogram at one epsilon, on the share above the worst edge."""
+    """Compare a tree with a score histogram at one epsilon, on the share above the worst edge."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
     one = math.sqrt(2) * tree.bounds.added.l1 / float(epsilon)
@@ -66,7 +66,7 @@ def _above_edges(tree: LaplaceTree) -> Advice:
 
 
 def _cumulative(tree: LaplaceTree) -> Advice:
-    """A tree against running sums of separately noised bins, at one epsilon."""
+    """Compare a tree with running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
     flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)

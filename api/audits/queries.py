@@ -56,7 +56,7 @@ def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionP
 
 
 def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
-    """The auditor's own audit."""
+    """Return the auditor's own audit."""
     row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audit {audit_id}")
@@ -82,7 +82,7 @@ def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
 def to_wire(
     row: AuditRow, request: AuditRequest | None = None, price: Price | None = None
 ) -> Audit:
-    """The audit as it is shown; request and price are read from the row where they are not here."""
+    """Return the audit as it is shown; request and price come from the row by default."""
     return Audit(
         id=row.id,
         kind=row.kind,

@@ -8,7 +8,7 @@ from sqlmodel import Session
 from api.accounting import charge
 from api.audits import request_pricing
 from api.audits.mechanism_advice import advise
-from api.audits.pricing import in_currency
+from api.audits.pricing import require_currency
 from api.db.types import as_decimal
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -56,7 +56,7 @@ def quote_all(
             taken=taken,
             explored=explored,
         )
-        price = in_currency(asked.shown, mandate.currency)
+        price = require_currency(asked.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, settings, request)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.load_remaining(session, mandate, now()) - taken.get(

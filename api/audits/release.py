@@ -103,7 +103,7 @@ def _digests(work: AuditJob) -> list[str]:
 
 
 def sign_release(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
-    """The release with its receipt, in the bytes that every reader gets."""
+    """Return the release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
     return add_receipt(statement, key)

@@ -195,7 +195,7 @@ async def follow_audit(
     responses=responses(NotFoundError, NotReleasedError),
 )
 def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Response:
-    """The release: always the same bytes."""
+    """Return the release: always the same bytes."""
     release = queries.get_release(store, auditor(), audit_id)
     return Response(release, media_type="application/json")
 

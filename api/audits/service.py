@@ -13,7 +13,7 @@ from api.identity.roles import LazyCaller
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from openapi.resources import Audit, AuditRequest
 
 

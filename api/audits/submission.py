@@ -20,13 +20,22 @@ from sqlmodel import Session, col, select
 from api.accounting import charge
 from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
-from api.audits.pricing import has_running_audit, in_currency
+from api.audits.pricing import has_running_audit, require_currency
 from api.audits.queue.backlog import Backlog
 from api.audits.queue.fair_queue import QueueSnapshot
 from api.audits.queue.group_commit import GroupCommit
 from api.audits.request_pricing import AuditSubject, PricedRequest
 from api.audits.states import FIRST
-from api.db import UNAVAILABLE, AudienceRow, AuditRow, HeadRow, MandateRow, Store, find_one, insert
+from api.db import (
+    UNAVAILABLE,
+    AudienceRow,
+    AuditRow,
+    LedgerEndRow,
+    MandateRow,
+    Store,
+    find_one,
+    insert,
+)
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import ApiError, IdempotencyConflictError, RefusalError
@@ -52,7 +61,7 @@ _SUBJECT_CACHE_SIZE = 1_024
 # From the one head: sealed audiences, each with all first tries that exist.
 _CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(
         AudienceRow,
         and_(
@@ -156,7 +165,7 @@ class AuditSubmission:
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
     def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
-        """An audit for each; who was charged before gets the answer of then."""
+        """Charge a batch and return an audit for each; a repeated request gets its first answer."""
         session, at = held
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
@@ -211,7 +220,7 @@ class AuditSubmission:
         queue: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
-        """A place on the line, and the mandate that pays: or a refusal."""
+        """Return a position in the queue and the mandate that pays, or refuse."""
         caller, request = order.caller, order.request
         position = queue.enqueue(caller.auditor, priced.subject.facts)
         mandate = mandates.select_payer(
@@ -225,7 +234,7 @@ class AuditSubmission:
         )
         if before_charge := platform_kind(request.kind).before_charge:
             before_charge(request, PayingMandate(partial(load_regulator_key, session, mandate)))
-        price = in_currency(priced.shown, mandate.currency)
+        price = require_currency(priced.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),
@@ -274,7 +283,7 @@ def _changes_since_pricing(
 
 
 def _original_response(session: Session, order: _Submission) -> Audit:
-    """The answer this key got before: the audit as it was when it was submitted."""
+    """Return the answer that this key got before: the audit as it was when it was submitted."""
     auditor, key = order.key
     row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
     if row.request_digest != order.digest:

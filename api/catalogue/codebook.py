@@ -57,7 +57,7 @@ def codebook(platform: Platform) -> Codebook:
 
 
 def log_offers(platform: Platform) -> list[LogOffer]:
-    """The logs as the platform describes them."""
+    """Return the logs as the platform describes them."""
     offered = platform.logs.logs() if platform.logs else {}
     return [
         LogOffer(
@@ -128,7 +128,7 @@ def _kind(kind: str, requests: Schema, releases: Schema) -> KindNote:
 
 
 def _of_kind(union: Schema, kind: str) -> Schema:
-    """The model of one kind in a union that tells them apart by `kind`."""
+    """Return the model of one kind in a union that `kind` discriminates."""
     found: Schema = union["$defs"][union["discriminator"]["mapping"][kind].rpartition("/")[2]]
     return found
 
@@ -156,7 +156,7 @@ def _meaning(schema: Schema, parts: Schema) -> str:
 
 
 def _type(schema: Schema) -> str:
-    """A type in words: `string`, `Edges or Levels`, `list of GroupHistogram`."""
+    """Describe a type: `string`, `Edges or Levels`, `list of GroupHistogram`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if choices := schema.get("anyOf") or schema.get("oneOf"):

@@ -77,7 +77,7 @@ class PageRoute(Route):
 
 
 def pages() -> APIRouter:
-    """A router whose routes are pages; none of them is in the contract."""
+    """Make a router whose routes are pages; none of them is in the contract."""
     return APIRouter(prefix="/console", route_class=PageRoute, include_in_schema=False)
 
 
@@ -95,7 +95,7 @@ async def refuse_foreign(request: Request) -> None:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; nothing where the body is of another type."""
+    """Return the fields of a form; nothing if the body has another type."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}

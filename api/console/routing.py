@@ -55,7 +55,7 @@ fallback = pages()
 
 @files.get("/static/{digest}/{name:path}")
 def get_file(digest: str, name: str, console: ConsoleDep) -> Response:
-    """A static file of this version."""
+    """Return a static file of this version."""
     return console.static.respond(digest, name)
 
 

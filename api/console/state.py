@@ -33,11 +33,11 @@ class Console:
     planner: Planner
 
     def at(self, path: str) -> str:
-        """The address of a page of the console."""
+        """Return the address of a page of the console."""
         return f"{self.base}/console{path}"
 
     def file(self, name: str) -> str:
-        """The address of a static file, which changes whenever any of them does."""
+        """Return the address of a static file, which changes whenever any of them does."""
         assert name in self.static.files, name  # noqa: S101  (a template names what is not there)
         return self.at(f"/static/{self.static.digest}/{name}")
 

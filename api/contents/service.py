@@ -63,7 +63,7 @@ def create(session: Session, caller: Caller, draft: ContentDraft, settings: Sett
 
 
 def get_owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
-    """The auditor's own content; another auditor's is not there."""
+    """Return the auditor's own content; refuse another auditor's as if it did not exist."""
     row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
     if row is None:
         raise _missing(content_id)
@@ -91,7 +91,7 @@ class StoredContent:
 
 
 def load_contents(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
-    """These contents, whosever they are: who may ask was judged before."""
+    """Return these contents of any auditor: the caller's right was checked before."""
     if not content_ids:
         return []
     rows = session.connection().execute(_SHOWN, {"contents": content_ids}).mappings()

@@ -55,7 +55,7 @@ def execute_in_driver(
 
 @cache
 def _written(statement: Update, dialect: Dialect) -> tuple[str, Sequence[str] | None]:
-    """The statement in a driver's words, and the order of its values where they have no names."""
+    """Return the statement for a driver, and the order of its values if they have no names."""
     compiled = statement.compile(dialect=dialect)
     return compiled.string, compiled.positiontup
 

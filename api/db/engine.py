@@ -19,9 +19,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
-# Whatever the database is asked, it cannot do it now: gone, full, locked, or all connections taken.
+# The database cannot serve any request now: gone, full, locked, or without free connections.
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
-# Seconds that a writer waits for others on SQLite.
+# Seconds for which a writer waits for other writers on SQLite.
 _PATIENCE = 30.0
 _WAIT = f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}"
 # Connections of a process that serves no requests, and those that stay open when idle.
@@ -29,9 +29,9 @@ _CONNECTIONS, _KEPT_CONNECTIONS = 30, 10
 # Seconds that a thread waits for a connection. There is one for each (`api.app.capacity`), so a
 # wait means that this was violated.
 _POOL_PATIENCE = 10.0
-# Seconds between two questions for SQLite's lock.
+# Seconds between two attempts to get SQLite's lock.
 _PAUSE = 0.001
-# Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
+# Milliseconds for which a checkpoint of SQLite's log waits for readers; writers wait for it.
 _READERS_MS = 200
 # Pages (of 4 KiB) in SQLite's log from which a commit brings them into the database. Few would
 # write an upload three times: into the log, into the database, and overwritten.
@@ -85,7 +85,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads."""
+        """Open a transaction that only reads."""
         with self.reading_session() as session:
             yield session
             end_read(session)
@@ -108,7 +108,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A transaction that reads everything as it was at one moment."""
+        """Open a transaction that reads everything as it was at one moment."""
         with self.read() as session:
             if self.engine.dialect.name == "postgresql":
                 session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -116,7 +116,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction that commits when the block ends, and leaves nothing when it raises."""
+        """Open a transaction that commits when the block ends, and rolls back if it raises."""
         with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
@@ -224,7 +224,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
 
 
 def _ping_the_idle(engine: Engine) -> None:
-    """A connection that nobody used for a while is asked whether it is there, before it is used."""
+    """Test a connection that was idle for a while before it is used."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()

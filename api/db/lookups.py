@@ -11,12 +11,12 @@ Row = TypeVar("Row", bound=SQLModel)
 
 
 def find(session: Session, row: type[Row], *, lock: bool = False, **values: Any) -> Row | None:
-    """The first row with these values, locked if asked for."""
+    """Return the first row with these values, locked on request."""
     return session.exec(_question(row, tuple(values), lock), params=values).first()
 
 
 def find_one(session: Session, row: type[Row], **values: Any) -> Row:
-    """The one row with these values."""
+    """Return the one row with these values."""
     found: Row = session.exec(_question(row, tuple(values), False), params=values).one()
     return found
 

@@ -67,7 +67,7 @@ def to_pico(value: Amount) -> int:
 
 
 def as_decimal(value: Amount) -> Decimal:
-    """The same amount as a decimal without trailing zeros, for the wire."""
+    """Return the same amount as a decimal without trailing zeros, for the wire."""
     # rho = epsilon² / 2 under add/remove may end in half a unit: one digit more is exact.
     tenths = Fraction(value) * PICO * 10
     if tenths.denominator != 1:

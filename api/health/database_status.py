@@ -56,7 +56,7 @@ def read_database_status(session: Session, store: Store) -> Database:
 
 
 def _file(store: Store) -> tuple[int, Disk | None]:
-    """The file with what is still in its log, and the volume that it is on."""
+    """Return the size of the file with its write-ahead log, and the volume that it is on."""
     name = make_url(store.url).database
     if not name or name == ":memory:":
         return 0, None

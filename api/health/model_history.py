@@ -56,7 +56,7 @@ def _now(platform: Platform) -> dict[str, str | None]:
 
 
 def _history(session: Session) -> list[Used]:
-    """The newest first."""
+    """Return uses of keys, the newest first."""
     query = select(EntryRow).where(EntryRow.kind == "model").order_by(col(EntryRow.number).desc())
     return [
         Used(row.number, row.at, json.loads(row.text)["facts"]["digest"])
@@ -65,7 +65,7 @@ def _history(session: Session) -> list[Used]:
 
 
 def _released(session: Session) -> list[Seen]:
-    """The newest first; counted where they are: there may be millions."""
+    """Return the models seen, the newest first; the database counts, as there may be millions."""
     at, digest = col(EntryRow.at), _digest(session)
     query = (
         select(digest, func.count(), func.min(at), func.max(at))
@@ -77,7 +77,7 @@ def _released(session: Session) -> list[Seen]:
 
 
 def _digest(session: Session) -> ColumnElement[str]:
-    """The digest in an entry, as either database reads JSON."""
+    """Select the digest in an entry, as either database reads JSON."""
     if session.get_bind().dialect.name == "sqlite":
         return func.json_extract(EntryRow.text, "$.facts.model_digest")
     read: ColumnElement[str] = cast(EntryRow.text, JSONB)["facts"]["model_digest"].astext

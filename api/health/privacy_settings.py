@@ -144,7 +144,7 @@ def _kept(
 
 
 def _said(value: Any) -> str:
-    """A value in the form that is compared and shown."""
+    """Return a value in the form that is compared and shown."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     return f"{Decimal(str(value)).normalize():f}"

@@ -8,13 +8,13 @@ from typing import Literal
 from sqlmodel import Session, select
 
 from api.audits.queue.heartbeats import RECENT, Process, list_processes
-from api.db import HeadRow, SigningKeyRow, Store
+from api.db import LedgerEndRow, SigningKeyRow, Store
 from api.health.database_status import Database, read_database_status
 from api.health.queue_status import Queue, read_queue_status
 from api.kernel.clock import now
 from api.kernel.settings import Settings
 from api.ledger.checkpoints import load_latest
-from api.telemetry.process_counters import RequestCounts, added
+from api.telemetry.process_counters import RequestCounts, sum_traffic
 
 State = Literal["well", "watch", "wrong"]
 
@@ -59,7 +59,7 @@ def check_health(session: Session, store: Store, settings: Settings) -> ServiceH
         read_database_status(session, store),
     )
     alive = [each for each in found if not each.lost]
-    traffic = added(part for each in alive for part in each.figures.routes.values())
+    traffic = sum_traffic(part for each in alive for part in each.figures.routes.values())
     checks = [
         _database(base),
         *_disk(base),
@@ -73,7 +73,7 @@ def check_health(session: Session, store: Store, settings: Settings) -> ServiceH
         _ledger(session, settings.checkpoint_seconds),
         _keys(session),
     ]
-    entries = session.exec(select(HeadRow)).one().size
+    entries = session.exec(select(LedgerEndRow)).one().size
     return ServiceHealth(checks, waiting, found, traffic, base, entries)
 
 
@@ -166,7 +166,7 @@ def _pace(alive: Sequence[Process]) -> ProbeResult:
 
 
 def _ledger(session: Session, seconds: float) -> ProbeResult:
-    head, signed = session.exec(select(HeadRow)).one(), load_latest(session)
+    head, signed = session.exec(select(LedgerEndRow)).one(), load_latest(session)
     unsigned = head.size - (signed.size if signed else 0)
     patience = timedelta(seconds=3 * seconds + 5)
     if unsigned and now() - head.latest > patience:

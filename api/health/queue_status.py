@@ -74,7 +74,7 @@ def read_queue_status(session: Session) -> Queue:
 
 
 def _pending(session: Session) -> list[Pending]:
-    """The oldest first."""
+    """Return pending deliveries, the oldest first."""
     query = (
         select(AuditRow, MandateRow.state)
         .join(MandateRow, col(MandateRow.id) == AuditRow.mandate_id)

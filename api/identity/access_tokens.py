@@ -54,7 +54,7 @@ class OwnTokens:
         return jwt.encode(header, claims, key, algorithms=(ALGORITHM,))
 
     def read(self, bearer: str) -> dict[str, Any]:
-        """The claims of a token that we signed and that has not expired."""
+        """Return the claims of a token that we signed and that has not expired."""
         token = self._signed(bearer)
         self._key_of(token)  # which may have been retired since
         self._validate(token)
@@ -74,7 +74,7 @@ class OwnTokens:
         return replace(caller, credential=Credential(until, token=claims["jti"]))
 
     def _verified(self, bearer: str) -> Compact:
-        """An access token that is signed by the key it names: which never changes."""
+        """Verify an access token against the key that it names."""
         try:
             token = parse(bearer)
         except CompactError as error:
@@ -88,7 +88,7 @@ class OwnTokens:
         return token
 
     def _key_of(self, token: Compact) -> OKPKey:
-        """The key that it names, as long as that is in use."""
+        """Return the key that a token names, if the key is in use."""
         key = self._keys.verifying("access-token", token.kid) if token.kid else None
         if key is None:
             raise UnauthenticatedError("The access token is signed with a key that is not in use.")

@@ -98,7 +98,7 @@ class TokenServer(AuthorizationServer):  # type: ignore[misc]
 
 
 def refusal(error: OAuth2Error, status: int | None = None) -> OAuthAnswer:
-    """An RFC 6749 error for what never reached the server."""
+    """Return an RFC 6749 error for a request that never reached the server."""
     own_status, body, headers = error()
     return OAuthAnswer(status or own_status, body, dict(headers))
 

@@ -27,7 +27,7 @@ class KeyCipher:
         return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, text, self._key, ALGORITHMS)
 
     def open(self, sealed: str, kid: str) -> OKPKey:
-        """The private key of this kid; one sealed under another operator's key does not open."""
+        """Decrypt the private key of this kid; raise if another operator's key sealed it."""
         try:
             plain = jwe.decrypt_compact(sealed, self._key, ALGORITHMS).plaintext or b""
             key = OKPKey.import_key(json.loads(plain))
@@ -41,7 +41,7 @@ class KeyCipher:
 
 
 def decode(secret: SecretStr) -> bytes:
-    """The bytes of the operator's key."""
+    """Return the bytes of the operator's key."""
     try:
         raw = urlsafe_b64decode(secret.get_secret_value().rstrip("=").encode())
     except ValueError:

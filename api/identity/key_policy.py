@@ -28,7 +28,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 
 
 def validate_public_jwk(jwk: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The key in its one canonical form, and its thumbprint; anything unsafe is refused.
+    """Return the key in its one canonical form, and its thumbprint; refuse anything unsafe.
 
     Canonical, because the thumbprint tells keys apart: one key must not have two of them.
     """
@@ -53,7 +53,7 @@ def import_public_jwk(jwk: dict[str, Any]) -> Key:
 
 
 def algorithms_of(key: Key) -> tuple[str, ...]:
-    """The algorithms a registered key may sign with: never `none`, never a shared secret."""
+    """Return the algorithms a registered key may sign with: never `none`, never a shared secret."""
     public: dict[str, Any] = dict(key.as_dict(private=False))
     return ALGORITHMS[public["kty"], public.get("crv")]
 
@@ -77,7 +77,7 @@ def _text(jwk: dict[str, Any], name: str) -> str:
 
 
 def _canonical(jwk: dict[str, str]) -> Key:
-    """The same key, its members written anew from the numbers."""
+    """Return the same key, its members written anew from the numbers."""
     if jwk["kty"] == "OKP":
         return OKPKey.import_key(OKPKey.import_key(dict(jwk)).public_key)
     if jwk["kty"] == "EC":

@@ -19,7 +19,7 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.researcher_id
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """The role, asked for or not; None, for another one, is `invalid_scope`."""
+        """Return the role, given or not; None, for another one, means `invalid_scope`."""
         asked = set((scope or self.role).split(" "))
         return self.role if asked == {self.role} else None
 
@@ -31,7 +31,7 @@ class Client(ClientMixin):  # type: ignore[misc]
 
 
 def find_client(store: Store, client_id: str) -> Client | None:
-    """The client of this id, if it has a key to authenticate with."""
+    """Return the client of this id, if it has a key to authenticate with."""
     # What is not printable is nobody's id, and not every database could even look for it.
     if not (client_id.isascii() and client_id.isprintable()):
         return None

@@ -84,7 +84,7 @@ def get_oauth_metadata(auth: AuthDep) -> JSONResponse:
 
 @router.get(JWKS_PATH, response_model=KeySet)
 def get_signing_keys(auth: AuthDep) -> JSONResponse:
-    """The public keys that verify access tokens and receipts, retired ones too."""
+    """Return the public keys that verify access tokens and receipts, retired ones too."""
     return JSONResponse(auth.keys.published(), headers=PUBLIC)
 
 

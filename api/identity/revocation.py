@@ -35,7 +35,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         self._tokens = tokens
 
     def check_params(self, request: FormRequest, client: Client) -> None:
-        """The hint may be anything: there is only one type of token here  [RFC7009, §2.1]."""
+        """Accept any hint: there is only one type of token here  [RFC7009, §2.1]."""
         if "token" not in request.form:
             raise InvalidRequestError("The parameter token is missing.")
 

@@ -34,7 +34,7 @@ def make_sign_in_link(store: Store, caller: Caller, settings: Settings) -> SignI
 
 
 def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
-    """A code for a caller who has proven who they are, and until when it works."""
+    """Make a code for a caller who has proven who they are; return it and when it expires."""
     code, until = secrets.token_urlsafe(_SECRET_BYTES), now() + CODE_LIFETIME
     with store.write() as session:
         row = SignInCodeRow(
@@ -68,7 +68,7 @@ def use_code(store: Store, code: str) -> str:
 
 
 def open_session(session: Session, caller: Caller) -> str:
-    """The secret of a new session."""
+    """Open a session and return its secret."""
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     holder = session.get_one(ResearcherRow, caller.researcher_id)
     row = ConsoleSessionRow(

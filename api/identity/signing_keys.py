@@ -54,11 +54,11 @@ class SigningKeys:
         self._imported: dict[str, OKPKey] = {}
 
     def current(self, purpose: Purpose) -> OKPKey:
-        """The private key to sign with; the first one is made when there is none."""
+        """Return the private key to sign with; make the first one if there is none."""
         return self._open(_current(self._fresh(), purpose) or self._first(purpose))
 
     def overlapping(self, purpose: Purpose, overlap: timedelta) -> list[OKPKey]:
-        """The current key, and those that were retired no longer than this ago."""
+        """Return the current key, and those that were retired no longer than this ago."""
         current = self.current(purpose)
         retired = [
             row
@@ -82,21 +82,25 @@ class SigningKeys:
         self._load()
 
     def verifying(self, purpose: Purpose, kid: str) -> OKPKey | None:
-        """The public key of this kid, unless it is of another purpose or retired for too long."""
+        """Return the public key of this kid, unless it is of another purpose or retired for too
+        long.
+        """
         row = _find(self._fresh(), purpose, kid)
         if row is None and self._may_search():
             row = _find(self._load(), purpose, kid)
         return self._public(row) if row else None
 
     def published(self) -> dict[str, list[dict[str, Any]]]:
-        """The JWK set: public members only, the current key of each purpose always among them."""
+        """Return the JWK set: public members only, the current key of each purpose always among
+        them.
+        """
         for purpose in ("access-token", "receipt"):
             self.current(purpose)
         rows = [row for row in self._fresh() if row.purpose != "ledger"]
         return {"keys": [row.public_jwk for row in rows if _verifies(row)]}
 
     def all_of(self, purpose: Purpose) -> list[dict[str, Any]]:
-        """The public keys that were ever used for this, the newest first."""
+        """Return all public keys that were ever used for this, the newest first."""
         self.current(purpose)
         return [row.public_jwk for row in self._fresh() if row.purpose == purpose]
 

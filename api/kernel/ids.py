@@ -8,5 +8,5 @@ import time
 
 
 def new_id(word: str) -> str:
-    """A fresh identifier, e.g. `audit_0193…`."""
+    """Make a fresh identifier, e.g. `audit_0193…`."""
     return f"{word}_{time.time_ns() // 1_000_000:012x}{secrets.token_hex(9)}"

@@ -260,12 +260,12 @@ class Settings(BaseSettings):
 
 
 def ledger_origin(settings: Settings) -> str:
-    """The name of this ledger: where it is, without the scheme (C2SP checkpoints)."""
+    """Return the name of this ledger: its address without the scheme (C2SP checkpoints)."""
     return settings.issuer.rstrip("/").partition("://")[2] + "/v1/ledger"
 
 
 def load_settings(path: Path | None = None, **overrides: Any) -> Settings:
-    """The settings of this process: overrides, then the environment, then the file."""
+    """Load the settings of this process: overrides, then the environment, then the file."""
     from_file = tomllib.loads(path.read_text()) if path else {}
     from_environment = _environment()
     return Settings(**(from_file | from_environment | overrides))

@@ -11,7 +11,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def splitmix64(bits: Bits) -> Bits:
-    """A bijection of words of 64 bits that looks like chance.   [SLF14, the 64-bit finaliser]"""
+    """Map words of 64 bits one to one to words that look random.   [SLF14, the 64-bit finaliser]"""
     bits = bits + word(GOLDEN)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

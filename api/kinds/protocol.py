@@ -17,7 +17,7 @@ from openapi.resources.audiences import SupportedSource
 from privacy.plans import PLANS, PublicAudience
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import ReleasePlan, planned
+from privacy.waist import ReleasePlan, make_mechanisms
 
 # Where an audience comes from: identifiers that were uploaded; the same, of people who confirmed on
 # the platform that they take part; a sample that the platform drew; identifiers that it never sees.
@@ -62,7 +62,7 @@ class AudienceFacts:
 
 def plan_release(request: Any, audience: AudienceFacts) -> ReleasePlan:
     """Return the plan of a request, as its kind plans it (`privacy.plans`)."""
-    return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
+    return make_mechanisms(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
 
 
 @dataclass(frozen=True)

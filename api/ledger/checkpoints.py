@@ -11,7 +11,7 @@ from datetime import datetime
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.db import CheckpointRow, HeadRow, Store
+from api.db import CheckpointRow, LedgerEndRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
@@ -42,11 +42,11 @@ class Checkpointer:
         """Sign the head, if it is not signed yet."""
         with self.store.read() as session:
             newest = load_latest(session)
-            if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
+            if session.exec(select(LedgerEndRow)).one().size == (newest.size if newest else 0):
                 return newest
         key = self.keys.current("ledger")
         with self.store.write() as session:
-            return sign_head(session, [key], self.origin, lock(session))
+            return issue_checkpoint(session, [key], self.origin, lock(session))
 
     def _safely(self) -> None:
         try:
@@ -55,11 +55,11 @@ class Checkpointer:
             log.exception("checkpoint.error")
 
 
-def sign_head(
+def issue_checkpoint(
     session: Session, keys: list[OKPKey], origin: str, at: datetime, *, lasting: bool = False
 ) -> CheckpointRow:
     """Sign the locked head with these keys, once."""
-    size = session.exec(select(HeadRow)).one().size
+    size = session.exec(select(LedgerEndRow)).one().size
     row = session.get(CheckpointRow, size)
     if row is None:
         checkpoint = notes.Checkpoint(origin, size, load_tree(session).root(size))
@@ -76,7 +76,7 @@ def load_latest(session: Session) -> CheckpointRow | None:
 
 
 def find_covering(session: Session, number: int) -> CheckpointRow:
-    """The newest checkpoint, if it covers this entry."""
+    """Return the newest checkpoint, if it covers this entry."""
     row = load_latest(session)
     if row is None or row.size <= number:
         raise NotSignedError(f"no signed head covers entry {number} yet; wait a few seconds")

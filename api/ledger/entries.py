@@ -15,16 +15,26 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, and_, col
 
-from api.db import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
+from api.db import (
+    EntryRow,
+    LedgerEndRow,
+    ResearcherRow,
+    StatementRow,
+    TreeHashRow,
+    change,
+    find,
+    insert,
+)
 from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
-from api.ledger import tree
+from api.ledger.tree import load_tree
 from openapi.resources import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
 from privacy.ledger.export_lines import parse
 from privacy.ledger.merkle import leaf_hash
-from privacy.ledger.statements import Statement, head_of
+from privacy.ledger.statements import Statement, parse_header
+from privacy.ledger.tiles import TILE
 
 # In a session: the time of the head that it has locked, which is not written yet.
 _MOVED = "books' time moved"
@@ -43,7 +53,7 @@ _STATED = (
         col(StatementRow.key),
         col(StatementRow.number),
     )
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(ResearcherRow, _IS_MAKER)
     .outerjoin(StatementRow, _WAS_MADE)
 )
@@ -112,8 +122,15 @@ def append_all(
     change(session, head, size=numbers.stop, latest=at)
     session.info.pop(_MOVED, None)
     for number in numbers:
-        tree.grow(session, number + 1)
+        _grow_tree(session, number + 1)
     return entries
+
+
+def _grow_tree(session: Session, size: int) -> None:
+    """Store the hash of every subtree that the newest entry has completed."""
+    for level, found in enumerate(load_tree(session).completed(size), start=1):
+        number = size // TILE**level - 1
+        session.add(TreeHashRow(level=level, number=number, hash=found))
 
 
 def to_wire(row: EntryRow) -> Entry:
@@ -136,11 +153,11 @@ def _keep_time(session: Session) -> None:
         change(session, _locked(session), latest=at)
 
 
-def _locked(session: Session) -> HeadRow:
+def _locked(session: Session) -> LedgerEndRow:
     """Asked for once in a transaction: the lock stays until it ends."""
-    if HeadRow not in session.info:
-        session.info[HeadRow] = find(session, HeadRow, lock=True)
-    return cast("HeadRow", session.info[HeadRow])
+    if LedgerEndRow not in session.info:
+        session.info[LedgerEndRow] = find(session, LedgerEndRow, lock=True)
+    return cast("LedgerEndRow", session.info[LedgerEndRow])
 
 
 def _entry(number: int, at: datetime, draft: Draft) -> EntryRow:
@@ -185,7 +202,7 @@ def _state(session: Session, stated: Mapping[int, Statement]) -> None:
         # Who is not there is an applicant, whose key is in the application itself.
         if (maker := makers.get(statement.by)) is not None:
             gone = maker.removed_at is not None
-            if gone or maker.key_thumbprint != head_of(statement.signature).kid:
+            if gone or maker.key_thumbprint != parse_header(statement.signature).kid:
                 raise UnsignedError(
                     "this key is no longer yours to sign with; nothing was done", case="former-key"
                 )

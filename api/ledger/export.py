@@ -17,7 +17,7 @@ from api.kernel.errors import NotSignedError
 from api.ledger.checkpoints import load_latest
 from api.ledger.proofs import encode_path
 from api.ledger.tree import load_tree
-from api.ledger.visibility import visible_to
+from api.ledger.visibility import is_visible_to
 from api.web.table_streaming import parquet_pieces
 from privacy.ledger import merkle
 from privacy.ledger.export_header import FORMAT
@@ -47,7 +47,8 @@ def export(
     written_as: Format,
     seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """The file, piece by piece. Read at leisure: what is below a signed head never changes.
+    """Stream the file in parts. Slow reading is safe: what is below a signed checkpoint never
+    changes.
 
     `seen` are sizes of heads that an auditor's export must be shown to continue.
     """
@@ -83,7 +84,9 @@ def _header(
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
-    """The paths from heads of these sizes to the newest: who does not see all cannot hash them."""
+    """Return the paths from checkpoints of these sizes to the newest: a partial reader cannot hash
+    them.
+    """
     return {
         str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)
@@ -94,7 +97,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
     after = -1
     while True:
         number = col(EntryRow.number)
-        columns = select(*LINE).where(number > after, number < size, *visible_to(auditor_id))  # type: ignore[call-overload]
+        columns = select(*LINE).where(number > after, number < size, *is_visible_to(auditor_id))  # type: ignore[call-overload]
         with store.read() as session:
             rows = session.exec(columns.order_by(number).limit(AT_ONCE)).all()
             if not rows:

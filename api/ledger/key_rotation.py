@@ -7,7 +7,7 @@ from sqlmodel import Session, col, select
 
 from api.db import SigningKeyRow, Store
 from api.identity.signing_keys import SigningKeys
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.ledger.entries import append, lock
 from openapi.resources import KeyPurpose, LedgerKeys, SigningKey
 from privacy.ledger.notes import VerifierKey
@@ -34,7 +34,7 @@ def rotate(store: Store, keys: SigningKeys, origin: str, by: str) -> None:
     with store.write() as session:
         at = lock(session)
         fresh = {purpose: keys.rotate(session, purpose, by) for purpose in get_args(KeyPurpose)}
-        sign_head(session, [old, fresh["ledger"]], origin, at, lasting=True)
+        issue_checkpoint(session, [old, fresh["ledger"]], origin, at, lasting=True)
     keys.refresh()
 
 

@@ -19,7 +19,7 @@ from api.kernel.errors import (
     UnauthenticatedError,
 )
 from api.ledger import cosignatures, export, key_rotation, proofs, queries
-from api.ledger.visibility import sight_of
+from api.ledger.visibility import require_export_scope
 from api.web.dependencies import OriginDep, ReadDep, StoreDep
 from api.web.parameters import EntryNumberPath, HeadSizeQuery, LimitQuery
 from api.web.problem_responses import responses
@@ -56,7 +56,9 @@ SeenQuery = Annotated[
 
 @router.get("/keys", responses=responses())
 def get_ledger_keys(signing_keys: SigningKeysDep, origin: OriginDep) -> LedgerKeys:
-    """The origin of this ledger, and the public keys that sign its heads and the receipts."""
+    """Return the origin of this ledger, and the public keys that sign its checkpoints and the
+    receipts.
+    """
     return key_rotation.published(signing_keys, origin)
 
 
@@ -68,7 +70,7 @@ def list_entries(
     limit: LimitQuery = 50,
     kind: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Page[Entry]:
-    """The entries you may see, newest first."""
+    """List the entries you may see, newest first."""
     return queries.list_entries(session, caller, kind, cursor, limit)
 
 
@@ -76,7 +78,7 @@ def list_entries(
 def follow_entries(
     caller: CallerDep, session: ReadDep, after: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Entry]:
-    """The entries you may see that follow `after`, oldest first: poll it with the last number."""
+    """List the entries you may see that follow `after`, oldest first: poll with the last number."""
     return queries.follow_entries(session, caller, after, limit)
 
 
@@ -98,16 +100,16 @@ def export_ledger(
     written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
     seen: SeenQuery = None,
 ) -> StreamingResponse:
-    """The entries you may see with what verifies them, streamed. Auditors get their own."""
-    sight = sight_of(caller)
+    """Stream the entries you may see with what verifies them. Auditors get their own."""
+    sight = require_export_scope(caller)
     pieces = export.export(store, origin, sight, written_as, seen or ())
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
 
 @router.get("/checkpoint", responses=responses(NotSignedError))
 def get_checkpoint(_: CallerDep, session: ReadDep) -> SignedHead:
-    """The newest signed head, with the cosignatures it has."""
-    return queries.get_newest_head(session)
+    """Return the newest signed checkpoint, with its cosignatures."""
+    return queries.get_newest_checkpoint(session)
 
 
 @router.get("/checkpoints")
@@ -115,7 +117,7 @@ def list_checkpoints(
     _: CallerDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[SignedHead]:
     """All signed heads, newest first."""
-    return queries.list_heads(session, cursor, limit)
+    return queries.list_checkpoints(session, cursor, limit)
 
 
 @router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))
@@ -140,7 +142,7 @@ def add_cosignature(draft: Cosignature, caller: RegulatorDep, store: StoreDep) -
 
 @operator.get("/keys")
 def list_keys(_: OperatorDep, store: StoreDep) -> list[SigningKey]:
-    """The signing keys of this service, in use and retired; never their private parts."""
+    """List the signing keys of this service, in use and retired; never their private parts."""
     return key_rotation.list_keys(store)
 
 

@@ -18,14 +18,14 @@ TO_ALL = ("model", "settings", "signing-key", "kind-enabled")
 HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
 
 
-def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
+def select_visible_entries(caller: Caller) -> SelectOfScalar[EntryRow]:
     """Return the query for the entries that the caller may see."""
     if caller.role == "operator":
         return select(EntryRow).where(col(EntryRow.number).not_in(_hidden_from_operators()))
-    return select(EntryRow).where(*visible_to(sight_of(caller)))
+    return select(EntryRow).where(*is_visible_to(require_export_scope(caller)))
 
 
-def sight_of(caller: Caller) -> str | None:
+def require_export_scope(caller: Caller) -> str | None:
     """Return the auditor whose entries the caller exports; None for a regulator's whole ledger."""
     if caller.role == "operator":
         raise ForbiddenError(
@@ -43,7 +43,7 @@ def _hidden_from_operators() -> SelectOfScalar[int]:
     )
 
 
-def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
+def is_visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
     if auditor_id is None:
         return []
     # An application is of no auditor yet when it comes in; approved, it says who the auditor is.

@@ -64,7 +64,7 @@ def refund(session: Session, charge: ChargeRow) -> None:
 
 
 def period_of(mandate: MandateRow, at: datetime) -> int:
-    """The number of the period of a limit that renews at fixed times; 0 for the others."""
+    """Return the number of the period of a limit that renews at fixed times; 0 for the others."""
     if mandate.renewal != "fixed":
         return 0
     elapsed = at - mandate.valid_from
@@ -132,8 +132,8 @@ def _refusal(
     }
     refusal = EpsilonAboveMandateError if amount > mandate.limit else BudgetExhaustedError
     return refusal(
-        f"this asks for {members['asked']} of {mandate.currency}; {members['spent']} of "
-        f"{members['limit']} were spent before, {members['remaining']} is left. Nothing was "
-        f"charged: ask for less, or ask your regulator for a new mandate.",
+        f"this costs {mandate.currency} {members['asked']}, and {members['remaining']} of "
+        f"{members['limit']} is left in the mandate. Nothing was charged. Ask for at most "
+        f"{members['remaining']}, or ask your regulator for a new mandate.",
         **members,
     )

@@ -7,7 +7,9 @@ from api.kernel.errors import NoMandateError
 
 
 def load_regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
-    """The public key that runs under this mandate are sealed to: that of who granted it."""
+    """Return the public key to which runs under this mandate are sealed: that of the granting
+    regulator.
+    """
     regulator = session.get_one(ResearcherRow, mandate.granted_by)
     jwk = regulator.jwk or {}
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):

@@ -49,7 +49,7 @@ def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandat
 
 
 def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
-    """The mandate itself; the caller writes the entry that grants it."""
+    """Create the mandate; the caller writes the entry that grants it."""
     check_dates(draft.valid_from, draft.valid_until)
     left_out = {"auditor_id", "renewal", "delta", "valid_from", "valid_until"}
     fields = draft.model_dump(exclude=left_out)
@@ -76,7 +76,7 @@ def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> 
 def load_for_auditors(
     session: Session, auditor_ids: Collection[str], *, lock: bool = False
 ) -> dict[str, list[MandateRow]]:
-    """The mandates of each of these auditors, locked if asked for."""
+    """Return the mandates of each of these auditors, locked on request."""
     found: dict[str, list[MandateRow]] = {auditor_id: [] for auditor_id in auditor_ids}
     for row in session.exec(_LOCKED if lock else _OF, params={"auditors": list(auditor_ids)}):
         found[row.auditor_id].append(row)

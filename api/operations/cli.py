@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
@@ -42,12 +42,13 @@ from api.platforms.http import served
 from api.telemetry import logging, tracing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-persons = typer.Typer(no_args_is_help=True, help="What people have borne.")
+persons = typer.Typer(no_args_is_help=True, help="What people have spent.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")
 
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings, TOML.")
+    Path | None,
+    typer.Option("--config", "-c", exists=True, dir_okay=False, help="The settings file (TOML)."),
 ]
 
 OptionsOption = Annotated[
@@ -111,7 +112,7 @@ def serve(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Serve the API, with a worker in the same process unless the settings say otherwise.
+    """Serve the API, with a worker in the same process (default; see the settings).
 
     On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
@@ -160,7 +161,7 @@ def probe(
     """
     host, port = probing.address(os.environ)
     if config is not None:
-        settings = load_settings(config)
+        settings = _read_settings(config)
         host, port = settings.metrics_host, settings.metrics_port or port
     problem = probing.probe(metrics_host or host, metrics_port or port)
     typer.echo(problem or "ready", err=problem is not None)
@@ -169,18 +170,16 @@ def probe(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where everything is written.")] = Path(
-        "demo-output"
-    ),
+    folder: Annotated[Path, typer.Option(help="Folder for all output.")] = Path("demo-output"),
     keep: Annotated[bool, typer.Option("--serve", help="Leave the service running.")] = False,
     people: Annotated[
-        int, typer.Option(min=5_000, help="How many people the platforms have.")
+        int, typer.Option(min=5_000, help="Number of people on each platform.")
     ] = 20_000,
     through: Annotated[
         Through, typer.Option(help="How the services reach the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Two simulated platforms, one fair and one not, audited from end to end."""
+    """Audit two simulated platforms from end to end, one fair and one not."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 
@@ -219,7 +218,7 @@ def conformance(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what an adapter gets wrong, and what to do about it."""
+    """Check an adapter, and say what to repair."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
         with open_subject(target, chosen, identifiers, explore=explore) as subject:
@@ -236,13 +235,13 @@ def doctor(
     config: ConfigOption = None,
     head: Annotated[
         Path | None,
-        typer.Option(exists=True, help="A signed head of the ledger that was kept elsewhere."),
+        typer.Option(exists=True, help="A checkpoint of the ledger that was stored elsewhere."),
     ] = None,
     adapter: Annotated[bool, typer.Option(help="Examine the platform's adapter too.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Whether this deployment is well: keys, clock, database, randomness, disk, adapter."""
-    settings = load_settings(config)
+    """Check this deployment: keys, clock, database, randomness, disk, adapter."""
+    settings = _read_settings(config)
     store = Store(settings.database_url)
     try:
         # An empty file: no head was seen yet.
@@ -273,10 +272,10 @@ def verify_persons(config: ConfigOption = None) -> None:
 
 @persons.command("repair")
 def repair_persons(
-    reason: Annotated[str, typer.Option(help="Why it is needed, for the ledger.")],
+    reason: Annotated[str, typer.Option(help="Reason, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise every balance to the sum of the charges on record; lower none. The ledger says so."""
+    """Raise each balance to the sum of the charges on record; lower none. The ledger records it."""
     settings = _ready(config)
     store = Store(settings.database_url)
     number = repair(store, "operator", reason)
@@ -305,13 +304,29 @@ def _told(listener: AbstractContextManager[None]) -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+def _read_settings(config: Path | None, **given: Any) -> Settings:
+    """Load the settings, or end the command with one line for each fault of them."""
+    try:
+        return load_settings(config, **given)
+    except ValidationError as error:
+        faults = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+    except (OSError, ValueError) as error:  # a file that is no TOML, or no text
+        faults = [str(error)]
+    for fault in faults:
+        typer.echo(f"{config or 'settings'}: {fault}", err=True)
+    raise typer.Exit(2)
+
+
 def _ready(
     config: Path | None, metrics_host: str | None = None, metrics_port: int | None = None
 ) -> Settings:
     """Load the settings, configure logs and traces, and migrate the database."""
     options = {"metrics_host": metrics_host, "metrics_port": metrics_port}
     given = {name: value for name, value in options.items() if value is not None}
-    settings = load_settings(config, **given)
+    settings = _read_settings(config, **given)
     logging.configure(settings.log_level)
     tracing.start(settings)
     store = Store(settings.database_url)

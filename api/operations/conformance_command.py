@@ -18,7 +18,7 @@ from api.platforms.http.client import AdapterClientOptions
 def open_subject(
     target: str, options: Mapping[str, Any], identifiers: Path | None, *, explore: bool
 ) -> Iterator[Subject]:
-    """A platform by its address, or by its name as in the settings."""
+    """Open a platform by its address, or by its name as in the settings."""
     known = read_identifiers(identifiers) if identifiers else {}
     if "://" not in target:
         yield subject_of(make_platform(target, options), known, explore=explore)

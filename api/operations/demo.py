@@ -7,7 +7,8 @@ The study itself is `auditor_client.demo`, in another process: it knows addresse
 researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
 
 The third platform has no built-in bias, but it learned from people whose homes, tastes and work
-differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it.
+differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it
+too.
 """
 
 import base64
@@ -29,7 +30,13 @@ from urllib.request import urlopen
 import pyarrow.csv
 from joserfc.jwk import OKPKey
 
-from api.app.compose import demo_participants, demo_truths, demo_volunteers, exported, simulated
+from api.app.compose import (
+    demo_participants,
+    demo_truths,
+    demo_volunteers,
+    export_platform_files,
+    make_simulated_platform,
+)
 from api.db import Store
 from api.db.schema import migrate
 from api.kernel.settings import load_settings
@@ -74,7 +81,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """The services, started together, stopped when the block ends."""
+    """Start the services together, and stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -95,7 +102,9 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
+    """Make settings, database, a regulator and an operator with their keys, and lists of
+    volunteers.
+    """
     folder.mkdir(mode=0o700)
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
@@ -104,7 +113,7 @@ def _prepare(
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
     if name == "learned":
         options["correlation"] = 1.0
-    platform = simulated(**options)
+    platform = make_simulated_platform(**options)
     reached, reached_by = _reached(folder.resolve(), platform, options, through, started)
     setup.write_settings(config, database, url, key, reached_by, reached)
     store = Store(load_settings(config).database_url)
@@ -127,12 +136,12 @@ def _reached(
     through: Through,
     started: ExitStack,
 ) -> tuple[str, Mapping[str, Any]]:
-    """The settings `platform` and `platform_options` of the service."""
+    """Return the settings `platform` and `platform_options` of the service."""
     match through:
         case Through.PROCESS:
             return "simulated", options
         case Through.ONNX:
-            return "onnx", exported(platform, folder)
+            return "onnx", export_platform_files(platform, folder)
         case Through.HTTP:
             url, token = f"http://127.0.0.1:{_free_port()}", folder / "adapter.token"
             setup.write_private(token, secrets.token_urlsafe(32))
@@ -143,7 +152,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """The first regulator and operator: their ids, and where their keys are."""
+    """Register the first regulator and operator; return their ids, and the files of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"

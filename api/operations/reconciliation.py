@@ -1,4 +1,4 @@
-"""For an inspection on site: what people have borne, recomputed from audiences and the ledger.
+"""Recomputation of people's balances from audiences and the ledger, for an inspection on site.
 
 Every balance must be what erased audiences carried forward plus the charges of the ledger that
 debit the person, and none may be below zero or above the cap. The part of it that samples and
@@ -19,15 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
-from api.accounting.balance_blocks import COLUMNS, Blocks, load_stated_lowest, numbers_of
+from api.accounting.balance_blocks import COLUMNS, Blocks, list_block_numbers, load_stated_lowest
 from api.accounting.charge import load_charged_people
-from api.accounting.lifetime_caps import paid
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
+from api.accounting.lifetime_caps import list_debited_columns
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_membership,
+)
 from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
 from api.kernel.settings import Settings
-from privacy.tables.membership import Membership, among
+from privacy.tables.membership import Membership, is_among
 
 # Blocks of eight million people: 500 to 750 MB are held, and every audience is read once for each.
 AT_ONCE = 8_192
@@ -91,7 +96,7 @@ def load_expected(
     sums = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
     for charge in charges:
         place = blocks.place(_within(blocks, _charged(session, charge)))
-        for column in paid(drawn=displaces(charge.audience)):
+        for column in list_debited_columns(drawn=can_displace_people(charge.audience)):
             sums[column][place] += charge.amount
     return sums
 
@@ -144,7 +149,7 @@ def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
 
 
 def _charges(session: Session) -> Iterator[Charged]:
-    """The charges of the ledger that were not refunded."""
+    """Yield the charges of the ledger that were not refunded."""
     refunded = {body["facts"]["audit_id"] for body in _bodies(session, "refund")}
     for body in _bodies(session, "charge"):
         if (audit_id := body["facts"]["audit_id"]) not in refunded:
@@ -166,8 +171,8 @@ def load_block_numbers(session: Session, charges: list[Charged]) -> NDArray[np.i
     distinct = {_people_of(charge): charge for charge in charges}
     for charge in distinct.values():
         groups = _everybody(session, charge).groups
-        mine = np.concatenate([numbers_of(group) for group in groups])
-        if not (known := among(mine, numbers)).all():
+        mine = np.concatenate([list_block_numbers(group) for group in groups])
+        if not (known := is_among(mine, numbers)).all():
             numbers = np.union1d(numbers, mine[~known])
     return numbers
 

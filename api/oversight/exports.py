@@ -14,7 +14,7 @@ from api.db import ChargeRow, Store
 from api.kernel.settings import Settings
 from api.oversight import refusals
 from api.oversight.flags import figures_in_words, load_flags
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.oversight.time_range import TimeRange
 from api.web.table_streaming import Row, csv_pieces, parquet_pieces
 from openapi.resources import (
@@ -75,7 +75,7 @@ def _pieces(
 
 
 def _overview(session: Session, asked: ExportQuery) -> Iterator[Row]:
-    for auditor in overview(session, asked.settings, asked.auditor_id).auditors:
+    for auditor in build_overview(session, asked.settings, asked.auditor_id).auditors:
         if not auditor.mandates:
             yield (*_of_auditor(auditor), *([None] * (len(OVERVIEW) - 4)))
         for mandate in auditor.mandates:
@@ -144,9 +144,9 @@ def _of_charge(charge: Charge) -> Row:
 
 
 def _refusals(session: Session, asked: ExportQuery) -> Iterator[Row]:
-    query = refusals.newest_first(refusals.refused(asked.period, asked.auditor_id))
+    query = refusals.order_newest_first(refusals.select_refusals(asked.period, asked.auditor_id))
     for row in session.exec(query.execution_options(yield_per=1_000)):
-        found = refusals.view(row)
+        found = refusals.to_wire(row)
         yield (
             found.number,
             found.at,

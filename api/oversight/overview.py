@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sqlmodel import Session, col, func, select
 
-from api.accounting.platform_budget import window_of
+from api.accounting.platform_budget import number_of_window
 from api.db import (
     AuditorRow,
     AuditRow,
@@ -29,7 +29,7 @@ from openapi.resources import AuditorOverview, MandateOverview, Overview, Platfo
 RATE_DAYS = 30
 
 
-def overview(session: Session, settings: Settings, auditor_id: str | None = None) -> Overview:
+def build_overview(session: Session, settings: Settings, auditor_id: str | None = None) -> Overview:
     """Every auditor with its mandates, or one of them."""
     at = now()
     figures = _Figures.read(session, at)
@@ -50,7 +50,7 @@ def overview(session: Session, settings: Settings, auditor_id: str | None = None
     )
 
 
-def exhausted_on(mandate: MandateRow, spent: Fraction, at: datetime) -> date | None:
+def forecast_exhaustion(mandate: MandateRow, spent: Fraction, at: datetime) -> date | None:
     """When what does not renew is used up, if `spent` in the last days goes on like this."""
     days = min(RATE_DAYS, max(1, (at - mandate.valid_from).days))
     whole = mandate.limit if mandate.lifetime_limit is None else mandate.lifetime_limit
@@ -131,7 +131,7 @@ def _mandate(session: Session, row: MandateRow, figures: _Figures, at: datetime)
             "remaining": as_decimal(max(Fraction(0), budgets.load_remaining(session, row, at))),
             "spent_7_days": as_decimal(figures.week.get(row.id, Fraction(0))),
             "spent_30_days": as_decimal(month),
-            "exhausted_on": exhausted_on(row, month, at),
+            "exhausted_on": forecast_exhaustion(row, month, at),
             "audits": figures.by_mandate.get(row.id, {}),
         }
     )
@@ -139,7 +139,7 @@ def _mandate(session: Session, row: MandateRow, figures: _Figures, at: datetime)
 
 def _platform(session: Session, settings: Settings, at: datetime) -> PlatformWindow:
     account = session.exec(select(PlatformAccountRow)).one()
-    window = max(window_of(at), account.window)
+    window = max(number_of_window(at), account.window)
     spent = account.spent if account.window == window else Fraction(0)
     length = timedelta(days=PLATFORM_WINDOW_DAYS)
     return PlatformWindow(

@@ -10,7 +10,7 @@ from api.identity.roles import RegulatorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from api.oversight import exports, refusals
 from api.oversight.flags import load_flags
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.oversight.time_range import DEFAULT_DAYS, TimeRange
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
 from api.web.parameters import LimitQuery
@@ -55,7 +55,7 @@ def get_overview(
     _: RegulatorDep, session: ReadDep, settings: SettingsDep, auditor_id: AuditorQuery = None
 ) -> Overview:
     """Return each auditor's budget and rate of spending, and what the platform has left."""
-    return overview(session, settings, auditor_id)
+    return build_overview(session, settings, auditor_id)
 
 
 @router.get("/refusals")
@@ -76,7 +76,7 @@ def count_refusals(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> RefusalCounts:
     """Count refused requests by auditor and reason."""
-    return refusals.counts(session, period, auditor_id)
+    return refusals.count_refusals(session, period, auditor_id)
 
 
 @router.get("/flags")

@@ -41,7 +41,7 @@ class TimeRange:
 
 
 def _within(instant: datetime) -> datetime:
-    """An instant that can be counted from."""
+    """Return an instant from which periods can be counted."""
     if not EPOCH <= instant <= _LAST:
         raise InvalidRequestError("`since` and `until` must be years 1970 to 8999")
     return instant.astimezone(UTC)

@@ -12,14 +12,14 @@ from api.platforms.interfaces import Persons
 _HASH = 32
 
 
-def usable(kind: str, persons: Persons, identifiers: pa.Array) -> tuple[Persons, pa.Array]:
+def keep_usable(kind: str, persons: Persons, identifiers: pa.Array) -> tuple[Persons, pa.Array]:
     """In the types that `match` takes."""
-    identifiers = _typed(kind, identifiers)
+    identifiers = _to_match_types(kind, identifiers)
     there = (persons >= 0) & np.asarray(identifiers.is_valid())
     return persons[there], identifiers.filter(pa.array(there))
 
 
-def _typed(kind: str, identifiers: pa.Array) -> pa.Array:
+def _to_match_types(kind: str, identifiers: pa.Array) -> pa.Array:
     """Null where there is none of the kind."""
     if kind == "username":
         return identifiers.cast(pa.string())

@@ -29,7 +29,7 @@ class People(Protocol):
     """People of the platform."""
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
-        """The person behind each identifier, in order, NOBODY where there is none.
+        """Return the person behind each identifier, in order, NOBODY where there is none.
 
         `kind` is `username` (an array of strings), `email_sha256` or `phone_sha256` (arrays of
         32 bytes, `fixed_size_binary(32)`).
@@ -50,7 +50,9 @@ class People(Protocol):
         ...
 
     def confirmed(self, code: str) -> Persons:
-        """The people who confirmed on the platform that they take part under this code, sorted."""
+        """Return the people who confirmed on the platform that they take part under this code,
+        sorted.
+        """
         ...
 
 
@@ -75,7 +77,7 @@ class Scores(Protocol):
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """The relevance of the content to each person, in order.
+        """Return the relevance of the content to each person, in order.
 
         `content` has `kind`, `title`, `text` (strings), `attributes` (strings by name) and `image`
         (bytes or None). `context` has a value for every variable.
@@ -148,7 +150,7 @@ class Logs(Protocol):
     """Logs: rows of what happened, by person."""
 
     def logs(self) -> Mapping[str, Log]:
-        """The logs by name. Public, and as stable as a schema."""
+        """Return the logs by name. Public, and as stable as a schema."""
         ...
 
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
@@ -165,7 +167,7 @@ class LogFragments(Protocol):
     """Logs as they lie, on many machines: a person's rows may be in any number of pieces."""
 
     def pieces(self, log: str) -> Sequence[str]:
-        """The names of the pieces of a log, in an order that stays."""
+        """Return the names of the pieces of a log, in an order that stays."""
         ...
 
     def scan(self, log: str, piece: str, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:

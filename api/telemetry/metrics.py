@@ -41,6 +41,9 @@ DROPPED_CONNECTIONS = Counter(
     "Connections closed without an answer: slow headers, unread answers, or too many connections",
     ["reason"],
 )
+# At 0 from the start, so that the first event is an increase that alerts can see.
+for _reason in ("headers", "answer", "unread", "connections"):
+    DROPPED_CONNECTIONS.labels(_reason)
 
 # The queue of the whole deployment, as this process last read it: every process has the same.
 QUEUE_LENGTH = Gauge("queue_length", "Audits of the deployment that wait for a worker")
@@ -58,6 +61,9 @@ ADAPTER_FAILURES = Counter("adapter_call_failures", "Calls to the adapter that r
 ADAPTER_SECONDS = Histogram(
     "adapter_call_seconds", "Time of a call to the adapter", ["call"], buckets=ENDS
 )
+for _call in ("match", "score", "read", "sample", "held", "confirmed", "consenting", "rewards"):
+    ADAPTER_CALLS.labels(_call)
+    ADAPTER_FAILURES.labels(_call)
 
 
 @contextmanager

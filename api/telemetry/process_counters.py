@@ -52,7 +52,7 @@ class RequestCounts(BaseModel):
         )
 
     def within(self, share: float) -> float | None:
-        """The first of `ENDS` within which this share of requests was answered."""
+        """Return the first of `ENDS` within which this share of requests was answered."""
         most = self.timed[-1]
         if not most:
             return None
@@ -79,7 +79,7 @@ class Figures(BaseModel):
     adapter_failures: int = 0
 
 
-def routes() -> dict[str, RequestCounts]:
+def list_routes() -> dict[str, RequestCounts]:
     """Every route that was asked for, since this process started."""
     numbers: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
     for labels, count in _counted(REQUESTS):
@@ -101,11 +101,11 @@ def routes() -> dict[str, RequestCounts]:
     }
 
 
-def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
+def compute_figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
     """Return the figures, from the routes as they are and as they were some minutes ago."""
     recent = {name: each - before.get(name, RequestCounts()) for name, each in now.items()}
     return Figures(
-        total=added(now.values()),
+        total=sum_traffic(now.values()),
         routes={name: each for name, each in recent.items() if each.requests},
         audits={labels["state"]: count for labels, count in _counted(AUDITS)},
         steps=_sum(STEPS),
@@ -119,7 +119,7 @@ def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> 
     )
 
 
-def added(traffic: Iterable[RequestCounts]) -> RequestCounts:
+def sum_traffic(traffic: Iterable[RequestCounts]) -> RequestCounts:
     return sum(traffic, start=RequestCounts())
 
 

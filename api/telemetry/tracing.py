@@ -56,7 +56,7 @@ def stop() -> None:
 
 @contextmanager
 def span(name: str, **attributes: str) -> Iterator[dict[str, str]]:
-    """A span around the block, which may add attributes; an exception is named by its type."""
+    """Open a span around the block, which may add attributes; an exception is named by its type."""
     if _Traces.provider is None:
         yield attributes
         return

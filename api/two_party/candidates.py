@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from api.audiences.parsing import tokens
 from api.identity.key_encryption import decode
 from api.kernel.settings import Settings
-from api.platforms.directory import usable
+from api.platforms.directory import keep_usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
 from privacy.two_party import CandidatePeople
-from privacy.two_party.joins import LOT
+from privacy.two_party.joins import DRAW_KEY_BYTES
 from privacy.two_party.private_set_intersection import TOKEN
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ def load_candidates(
     try:
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
-        persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
+        persons, identifiers = keep_usable(kind, np.asarray(listed, np.int64), named)
         everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
         raise PlatformDownError("the platform does not list its people") from error
@@ -65,9 +65,9 @@ def _among(everybody: CandidatePeople, recorded: Persons) -> CandidatePeople:
 
 def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeople:
     kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
-    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.lot)
+    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.draw_key)
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:
-    derive = HKDF(SHA256(), length=LOT, salt=None, info=_LABEL + audit_id.encode())
+    derive = HKDF(SHA256(), length=DRAW_KEY_BYTES, salt=None, info=_LABEL + audit_id.encode())
     return derive.derive(decode(settings.key_encryption_key))

@@ -1,7 +1,7 @@
 """Delivery of an answered run, after the draw and, if it was drawn, after its opening.
 
 The share of runs that the mandate has opened is drawn by the checkpoint that ends with the answer,
-and is signed with it (`privacy.ledger.two_party_runs.drawn`). Until a regulator has opened
+and is signed with it (`privacy.ledger.two_party_runs.is_run_opened`). Until a regulator has opened
 a run that was drawn, nothing of it leaves. Then the bytes are the same for everybody who asks, at
 any time.
 """
@@ -26,7 +26,7 @@ from api.kinds.two_party import NAME
 from api.platforms.interfaces import Platform
 from api.telemetry.metrics import AUDITS
 from privacy.ledger import notes
-from privacy.ledger.two_party_runs import drawn
+from privacy.ledger.two_party_runs import is_run_opened
 
 Awaited = Literal["opening"]
 
@@ -41,7 +41,7 @@ class OpeningDraw:
     def facts(self) -> dict[str, Any]:
         if self.head is None:
             return {}
-        return {"draw": {"size": self.head.size, "root": root_of(self.head).hex()}}
+        return {"draw": {"size": self.head.size, "root": read_root(self.head).hex()}}
 
 
 def deliver_release(
@@ -83,7 +83,7 @@ def deliver_all_releases(
 
 
 def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunRow]:
-    """A two-party audit that was answered."""
+    """Lock and return a two-party audit that was answered."""
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).first()
     run = session.get(RunRow, audit_id, with_for_update=True)
     if audit is None or audit.kind != NAME or run is None or run.answered_at is None:
@@ -94,17 +94,17 @@ def lock_answered_audit(session: Session, audit_id: str) -> tuple[AuditRow, RunR
 def find_draw(session: Session, audit: AuditRow, run: RunRow) -> OpeningDraw:
     """Whether the run has to be opened, and by which head that was drawn."""
     share = session.get_one(MandateRow, audit.mandate_id).opened_share
-    if not draws(share):
+    if not opens_at_random(share):
         return OpeningDraw("opening" if share == 1 and not run.opened else None)
     head = session.get_one(CheckpointRow, (run.entry or 0) + 1)
-    waits = drawn(share, root_of(head), audit.id) and not run.opened
+    waits = is_run_opened(share, read_root(head), audit.id) and not run.opened
     return OpeningDraw("opening" if waits else None, head)
 
 
-def draws(share: Fraction) -> bool:
+def opens_at_random(share: Fraction) -> bool:
     """Whether it is drawn which runs are opened: not if all are, nor if none is."""
     return 0 < share < 1
 
 
-def root_of(head: CheckpointRow) -> bytes:
+def read_root(head: CheckpointRow) -> bytes:
     return notes.Checkpoint.parse(notes.Note.parse(head.note).text).root

@@ -31,7 +31,7 @@ from api.kernel.errors import (
 from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import NAME, terms_of
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
@@ -47,13 +47,13 @@ from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError, WrongProofError
-from privacy.two_party.messages import number_of
+from privacy.two_party.messages import read_number
 
 log = logging.getLogger(__name__)
 
 
 def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
-    """The answer to a message of this audit."""
+    """Return the answer to a message of this audit."""
     failpoints.hit(Failpoint.MESSAGE_RECEIVED)
     reply = _answer(parts, caller, audit_id, message)
     failpoints.hit(Failpoint.MESSAGE_ANSWERED)
@@ -95,11 +95,11 @@ def _check_open(session: Session, audit: AuditRow) -> None:
 
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
-    """The run that the message is of: the one under way, or a new one if it begins one."""
+    """Return the running run of the message, or a new one if the message begins one."""
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
         return run  # no other may begin before its failure is committed
-    if number_of(message) == 0 and not (run and run.began_with(message)):
+    if read_number(message) == 0 and not (run and run.began_with(message)):
         return _begin(parts, audit, message)
     if run is None:
         raise BeginAgainError(
@@ -177,7 +177,7 @@ def _replaced() -> BeginAgainError:
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
-    """The run cannot go on; the charge is as good as before."""
+    """Return the error of a run that cannot go on; the charge stays valid."""
     if isinstance(error, PlatformDownError):
         return UnavailableError(
             "the platform does not answer; begin a new run in a while, nothing is charged again",
@@ -197,7 +197,7 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             return  # by a request that was sent at the same time
         running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
         if row.run != run.name or session.exec(running.with_for_update()).first() is None:
-            raise BeginAgainError("another run took the place of this one; its sums are gone")
+            raise BeginAgainError("another run replaced this one; its sums are lost")
         facts = {"audit_id": audit.id, "transcript": run.party.transcript}
         entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
         row.answered_at, row.entry = at, entry.number
@@ -208,9 +208,9 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
-        if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+        if delivery.opens_at_random(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: a verifier of the ledger must be able to repeat the draw.
-            sign_head(session, [key], parts.origin, at, lasting=True)
+            issue_checkpoint(session, [key], parts.origin, at, lasting=True)
         failpoints.hit(Failpoint.RELEASE_WRITTEN)
     failpoints.hit(Failpoint.RELEASE_COMMITTED)
 

@@ -27,7 +27,7 @@ def get_stored_run(session: Session, audit_id: str) -> StoredRun:
 
 
 def list_waiting_runs(session: Session) -> list[StoredRun]:
-    """The runs that were answered and not delivered, the oldest first."""
+    """List the runs that were answered and not delivered, the oldest first."""
     query = (
         select(AuditRow, RunRow)
         .join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
@@ -61,7 +61,9 @@ def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -
             case="sealed-to-another",
         )
     if draft.transcript != run.transcript:
-        raise ConflictError("this is not the transcript of the run that was answered")
+        raise ConflictError(
+            "this is not the transcript of the run that was answered", case="another-transcript"
+        )
     ledger.append(session, "opening", {}, audit.auditor_id, statement, at=at)
     if not draft.findings:
         run.opened = True

@@ -169,7 +169,7 @@ def _charge_of(session: Session, audit: AuditRow) -> tuple[ChargeRow, AudienceRo
 
 
 def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
-    """The person of each row who bears the audit; nobody where there is none."""
+    """Return the debited person of each row; nobody for a row without one."""
     order = session.get_one(OrderRow, audience.id)
     persons = np.frombuffer(order.persons, "<i8")
     able = np.isin(persons, load_charged_members(session, audit.id, audience)[0].everyone())

@@ -25,18 +25,19 @@ from api.web.dependencies import ReadDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
 from api.web.waiting import hold_place
+from openapi.kinds.two_party import KIND
 from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
 
 BYTES = "application/octet-stream"
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _COMMON = responses(UnauthenticatedError, ForbiddenError, RateLimitedError)
-router = new_router(prefix="/v1/audits", tags=["two-party"], responses=_COMMON)
+router = new_router(prefix="/v1/audits", tags=[KIND.name], responses=_COMMON)
 regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_COMMON)
 
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
 def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
-    """The terms of a two-party audit, whom its key is sealed to, and how far it is."""
+    """Return the terms of a two-party audit, the recipient of its key, and its progress."""
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:
@@ -64,7 +65,8 @@ def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPa
 async def exchange_message(
     audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
 ) -> Response:
-    """The next message of a run, for the next one of the platform's. Sending it again is harmless.
+    """Take the next message of a run, and return the platform's next one. Sending it again is
+    harmless.
 
     A first message begins a new run on the same charge, until one run was answered.
     """
@@ -80,7 +82,7 @@ async def exchange_message(
 
 @regulator.get("/two-party-runs")
 def list_waiting_runs(_: RegulatorDep, session: ReadDep) -> list[StoredRun]:
-    """Runs that were answered and not delivered yet, the oldest first."""
+    """List runs that were answered and not delivered yet, the oldest first."""
     from api.two_party import openings
 
     return openings.list_waiting_runs(session)

@@ -83,7 +83,7 @@ class LiveRuns:
                 )
 
     def add(self, audit_id: str, run: LiveRun) -> None:
-        """The run takes the place of an earlier one of the same audit."""
+        """Add the run in place of an earlier one of the same audit."""
         with self._lock:
             self._live[audit_id] = run
 

@@ -4,11 +4,11 @@ from api.db import MessageRow
 from api.kernel.errors import MessageRefusedError, NotReleasedError
 from api.two_party.delivery import deliver_release
 from api.two_party.dependencies import TwoPartyParts
-from privacy.two_party.messages import number_of
+from privacy.two_party.messages import read_number
 
 
 def find_answer(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
-    """The stored answer to a message of the run that was answered."""
+    """Return the stored answer to a message of the run that was answered."""
     if awaited := deliver_release(
         parts.store, parts.platform, parts.signing_keys, parts.settings, audit_id
     ):
@@ -19,7 +19,7 @@ def find_answer(parts: TwoPartyParts, audit_id: str, message: bytes) -> bytes:
             awaited=awaited,
             case="not-opened",
         )
-    number = number_of(message)
+    number = read_number(message)
     with parts.store.read() as session:
         sent = session.get(MessageRow, (audit_id, number)) if number is not None else None
         reply = session.get(MessageRow, (audit_id, (number or 0) + 1))

@@ -49,15 +49,15 @@ class Calendar:
         return self.end_of(last)
 
     def end_of(self, day: date) -> datetime:
-        """The first moment of the next day, which need not be 24 hours after the last one."""
+        """Return the first moment of the next day, not always 24 hours after the last one."""
         return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
 
     def last_day_before(self, end: datetime) -> date:
-        """The last day of a period that ends at this moment."""
+        """Return the last day of a period that ends at this moment."""
         return (end - _INSTANT).astimezone(self.zone).date()
 
     def end_in_words(self, end: datetime) -> str:
-        """The same end as a day with its time zone, as people read a deadline."""
+        """Return the same end as a day with its time zone, as people read a deadline."""
         return f"end of {self.last_day_before(end)} ({self.zone.key})"
 
     def _day_of(self, moment: datetime) -> date:

@@ -14,7 +14,13 @@ from api.kernel.ids import new_id
 from api.ledger import lock
 from api.mandates import service as mandates
 from api.vetting import individuals
-from api.vetting.applications import keep_texts, lock_application, lock_application_of, move, record
+from api.vetting.applications import (
+    change_state,
+    keep_texts,
+    lock_application,
+    lock_application_of,
+    record,
+)
 from api.vetting.calendar import Calendar
 from api.vetting.views import load_stated_body
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
@@ -40,7 +46,7 @@ def decide(
         canonical(load_stated_body(session, row))
     ):
         raise ConflictError("the application is not the one of your application_digest")
-    move(row, draft.decision, "regulator", at, calendar)
+    change_state(row, draft.decision, "regulator", at, calendar)
     if draft.until is not None:
         row.due = _later(row, draft, calendar)
     facts = _grant(session, row, draft.mandate, statement.by, at) if draft.mandate else {}
@@ -59,7 +65,7 @@ def ask_amendment(
     """Record that the platform asks for an amendment, within its period."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, "ask-amendment", "operator", at, calendar)
+    change_state(row, "ask-amendment", "operator", at, calendar)
     keep_texts(session, row, draft)
     record(session, row, "amendment", {}, statement, at)
     return row
@@ -72,10 +78,10 @@ def mediate(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """A step of the mediation, by the platform or by the regulator."""
+    """Take a step of the mediation, by the platform or by the regulator."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
+    change_state(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
     keep_texts(session, row, draft)
     record(session, row, "mediation", {}, statement, at)
     return row
@@ -96,7 +102,7 @@ def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> dat
 def _grant(
     session: Session, row: ApplicationRow, limits: MandateLimits, by: str, at: datetime
 ) -> dict[str, object]:
-    """The individuals become researchers, and get a mandate, in one transaction."""
+    """Make the individuals researchers with a mandate, in one transaction."""
     wanted = load_stated_body(session, row)
     _refuse_more_than_asked(wanted, limits)
     people = individuals.load_individuals(session, row.id)
@@ -113,14 +119,14 @@ def _grant(
     return {
         "auditor_id": row.auditor_id,
         "mandate_id": mandate.id,
-        "individuals": individuals.facts(people),
+        "individuals": individuals.state_individuals(people),
     }
 
 
 def _organisation(
     session: Session, row: ApplicationRow, wanted: Mapping[str, Any], at: datetime
 ) -> str:
-    """The auditor that the principal belongs to by now, or a new one."""
+    """Return the auditor to which the principal belongs by now, or a new one."""
     principal = session.get_one(ResearcherRow, row.principal_id)
     if principal.auditor_id is not None:
         return principal.auditor_id
@@ -131,7 +137,7 @@ def _organisation(
 
 
 def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) -> None:
-    """A regulator may narrow what was asked for, never widen it."""
+    """Refuse a mandate wider than the application: a regulator may only narrow it."""
     mandates.check_dates(limits.valid_from, limits.valid_until)
     name = "epsilon_limit" if wanted["rho_limit"] is None else "rho_limit"
     granted, limit = getattr(limits, name), Decimal(wanted[name])

@@ -17,7 +17,7 @@ from privacy.ledger import key_possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
-    """The individuals in the body's order; strangers become applicants, who may do little."""
+    """Register the individuals in the body's order; new ones become applicants with few rights."""
     people = [_admit(session, individual, at) for individual in draft.individuals]
     if len({row.id for row in people}) < len(people):
         raise InvalidRequestError(
@@ -32,7 +32,7 @@ def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str
         if individual is draft.principal:
             continue
         try:
-            proved = key_possession.of_application(origin, stated, individual.jwk)
+            proved = key_possession.application_bytes(origin, stated, individual.jwk)
             key_possession.check(individual.proof, proved, individual.jwk)
         except EvidenceError as error:
             raise UnsignedError(
@@ -42,7 +42,9 @@ def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str
             ) from error
 
 
-def name_in(session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]) -> None:
+def replace_individuals(
+    session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]
+) -> None:
     """Make these the individuals of the application."""
     of_it = IndividualRow.application_id == application.id
     session.exec(delete(IndividualRow).where(of_it))  # type: ignore[arg-type]
@@ -79,7 +81,7 @@ def promote(session: Session, people: Sequence[ResearcherRow], auditor_id: str) 
         session.add(row)
 
 
-def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
+def state_individuals(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
     return [{"researcher_id": row.id, "key_thumbprint": row.key_thumbprint} for row in people]
 
 

@@ -20,11 +20,11 @@ from privacy.ledger.statements import Statement
 
 
 def suspend(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
-    return _turn(session, draft, statement, "suspension", "active", "suspended")
+    return _change_state(session, draft, statement, "suspension", "active", "suspended")
 
 
 def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
-    return _turn(session, draft, statement, "resumption", "suspended", "active")
+    return _change_state(session, draft, statement, "resumption", "suspended", "active")
 
 
 def terminate(
@@ -68,7 +68,7 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     return row
 
 
-def _turn(
+def _change_state(
     session: Session,
     draft: MandateStateDraft,
     statement: Statement,

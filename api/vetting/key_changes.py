@@ -97,7 +97,7 @@ def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], 
 
 def _check_proof(draft: KeyChangeDraft, researcher_id: str, origin: str) -> None:
     try:
-        proved = key_possession.of_key_change(origin, researcher_id, draft.jwk)
+        proved = key_possession.key_change_bytes(origin, researcher_id, draft.jwk)
         key_possession.check(draft.proof, proved, draft.jwk)
     except EvidenceError as error:
         raise UnsignedError(

@@ -37,5 +37,5 @@ def change_key(draft: KeyChangeDraft, caller: CallerDep, store: StoreDep, signed
 
 @router.post("/console", status_code=201, responses=responses(NotFoundError))
 def make_sign_in_link(caller: CallerDep, store: StoreDep, settings: SettingsDep) -> SignInLink:
-    """A link that signs you in to the console: it works once, within ten minutes."""
+    """Make a link that signs you in to the console: it works once, within ten minutes."""
     return sessions.make_sign_in_link(store, caller, settings)

@@ -16,9 +16,9 @@ from api.ledger.signed_requests import REFUSALS, SignedDep
 from api.vetting import queries, service
 from api.vetting.dependencies import CalendarDep, StrangersDep
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.networks import network_of
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
+from api.web.request_head import network_of
 from api.web.routing import router as new_router
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page, WithdrawalDraft
 
@@ -56,7 +56,7 @@ def list_applications(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Application]:
-    """The applications you may see, newest first: your own; a regulator sees all."""
+    """List the applications you may see, newest first: your own; a regulator sees all."""
     return queries.list_applications(session, caller, calendar, state, cursor, limit)
 
 
@@ -64,7 +64,7 @@ def list_applications(
 def get_application(
     application_id: str, caller: CallerDep, session: ReadDep, calendar: CalendarDep
 ) -> Application:
-    """An application as it stands, with its history and its deadline."""
+    """Return an application as it stands, with its history and its deadline."""
     return queries.get_application(session, caller, calendar, application_id)
 
 
@@ -72,7 +72,7 @@ def get_application(
 def get_application_draft(
     application_id: str, caller: CallerDep, session: ReadDep
 ) -> ApplicationDraft:
-    """The newest version as it was submitted, salts included: what a decision is about."""
+    """Return the newest version as it was submitted, salts included: a decision is about it."""
     return queries.get_application_draft(session, caller, application_id)
 
 
@@ -85,7 +85,9 @@ def answer_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """A new version, after the regulator asked for changes. Signed by the principal applicant."""
+    """Submit a new version, after the regulator asked for changes. Signed by the principal
+    applicant.
+    """
     return service.answer_application(store, caller, application_id, draft, signed, calendar)
 
 

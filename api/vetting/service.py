@@ -7,16 +7,16 @@ from typing import Any
 from pydantic import BaseModel
 from sqlmodel import Session
 
-from api.accounts.service import researcher_view
+from api.accounts.service import researcher_to_wire
 from api.audits import kill_switch
 from api.db import MandateRow, Store
 from api.identity.caller import Caller
 from api.kernel.settings import Settings
 from api.ledger import lock
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.mandates import service as mandates
 from api.vetting import applications, decisions, interventions, key_changes
-from api.vetting.applications import statement_of
+from api.vetting.applications import verify_statement
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.vetting.views import to_wire
@@ -52,7 +52,7 @@ def send_application(
     settings: Settings,
 ) -> Application:
     """Record a new application, signed with the key that it holds."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.submit(session, draft, statement, calendar, settings)
         return to_wire(session, row, calendar)
@@ -67,7 +67,7 @@ def answer_application(
     calendar: Calendar,
 ) -> Application:
     """Record a new version, after the regulator asked for changes."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.answer(session, caller, application_id, draft, statement, calendar)
         return to_wire(session, row, calendar)
@@ -81,7 +81,7 @@ def withdraw_application(
     calendar: Calendar,
 ) -> Application:
     """Withdraw an application that is not decided."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.withdraw(session, caller, draft, statement, calendar)
         return to_wire(session, row, calendar)
@@ -166,7 +166,7 @@ def remove_researcher(
     with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "researcher-removal", draft)
-        return researcher_view(key_changes.remove(session, caller, draft, statement))
+        return researcher_to_wire(key_changes.remove(session, caller, draft, statement))
 
 
 def erase_personal_text(

@@ -49,12 +49,12 @@ Texts = Mapping[str, str]
 
 
 def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
-    """The body of the newest version, as it was stated."""
+    """Return the body of the newest version, as it was stated."""
     return _body(session.get_one(EntryRow, row.entry))
 
 
 def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
-    """The newest version with text and salts, from which its commitments can be made again."""
+    """Return the newest version with text and salts, to recompute its commitments."""
     body = load_stated_body(session, row)
     try:
         return ApplicationDraft.model_validate(personal_text.open_texts(session, body))
@@ -65,7 +65,7 @@ def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
 def to_wire(session: Session, row: ApplicationRow, calendar: Calendar) -> Application:
     body, entries = load_stated_body(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
-    texts = personal_text.load_texts(session, personal_text.commitments_in(bodies))
+    texts = personal_text.load_texts(session, personal_text.list_commitments(bodies))
     return Application(
         id=row.id,
         state=cast("ApplicationState", row.state),

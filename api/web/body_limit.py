@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope
 
 from api.kernel.errors import RequestTimeoutError, TooLargeError
 from api.kernel.settings import Settings
-from api.web.headers import header
+from api.web.request_head import header
 
 # Bytes and seconds of a refused body that are read and dropped, so that its sender, who may still
 # be sending, can read the answer.

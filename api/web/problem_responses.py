@@ -100,7 +100,9 @@ def _client_gone(_: Request, __: Exception) -> Response:
 
 
 def responses(*errors: type[ApiError], body: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of the problems a route may answer with; `body` if it reads JSON."""
+    """Return the OpenAPI description of the problems a route may answer with; `body` if it reads
+    JSON.
+    """
     by_status: dict[int, list[str]] = {}
     # Any request may be shed.
     shed = (RateLimitedError, UnavailableError)

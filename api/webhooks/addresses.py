@@ -24,6 +24,10 @@ _SPECIAL = tuple(
             "168.63.129.16/32",  # platform services of Azure
             "192.0.0.0/24",  # IETF protocol assignments (RFC 6890)
             "192.88.99.0/24",  # 6to4 relays, deprecated (RFC 7526)
+            "192.31.196.0/24",  # whichever server is nearest: AS112 (RFC 7535)
+            "192.175.48.0/24",  # the same (RFC 7534)
+            "2620:4f:8000::/48",  # the same (RFC 7534)
+            "192.52.193.0/24",  # whichever relay is nearest: multicast (RFC 7450)
             "fec0::/10",  # site-local, deprecated (RFC 3879)
             "3fff::/20",  # documentation (RFC 9637)
             "5f00::/16",  # segment routing (RFC 9602)
@@ -33,6 +37,10 @@ _SPECIAL = tuple(
 )
 # Ports that serve HTTPS; any other may be a private service of the same host.
 _PORTS = (443, 8443)
+# Words that end a host which is a number: `inet_aton` reads them as hex, octal or decimal.
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+# Third quarters of IPv6 addresses whose last one is an IPv4 address (ISATAP, RFC 5214 §6.1).
+_ISATAP = (0x00005EFE, 0x02005EFE)
 # Addresses that carry an IPv4 address which nobody looked at (RFC 6052, RFC 8215).
 _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
 
@@ -61,7 +69,7 @@ class Target:
 
 
 def parse(url: str, *, private: bool = False) -> Target:
-    """The target of a URL: https, no user, no fragment. `private`: http too, for tests."""
+    """Parse the target of a URL: https, no user, no fragment. `private`: http too, for tests."""
     if not _PRINTABLE.fullmatch(url):
         raise AddressError("a URL is printable ASCII")
     try:
@@ -85,18 +93,28 @@ def parse(url: str, *, private: bool = False) -> Target:
 
 
 def refuse_private(target: Target) -> None:
-    """Refuse what is private as it is written; no name is looked up, so nobody learns of one."""
+    """Refuse what is private as it is written; no name is looked up, so nobody learns of one.
+
+    A number that is not an address as everybody writes it is refused too: programs differ in how
+    they read `010.0.0.1`.
+    """
+    name = target.host.lower().rstrip(".")
     try:
         found = socket.getaddrinfo(
-            target.host, target.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
+            name, target.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
         )
     except (OSError, UnicodeError):
-        name = target.host.lower().rstrip(".")
-        if "." not in name or name.endswith(_PRIVATE_NAMES):
+        if "." not in name or name.endswith(_PRIVATE_NAMES) or _is_number(name):
             raise _not_public(target) from None
         return
+    if _is_number(name) and str(found[0][4][0]) != name:
+        raise _not_public(target)
     if not all(is_public(str(info[4][0])) for info in found):
         raise _not_public(target)
+
+
+def _is_number(name: str) -> bool:
+    return _NUMBER.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def resolve(target: Target, *, private: bool = False) -> str:
@@ -135,10 +153,12 @@ def _is_global(address: IpAddress) -> bool:
 
 
 def _within(address: IpAddress) -> list[IpAddress]:
-    """The addresses that an IPv6 address carries; an unknown one stands for a private one."""
+    """Return the addresses that an IPv6 address carries; an unknown one counts as private."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     if any(address in network for network in _TRANSLATED):
         return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF), ipaddress.IPv4Address(0)]
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
     carried: list[IpAddress] = [] if address.sixtofour is None else [address.sixtofour]
     return carried + list(address.teredo or ())

@@ -70,7 +70,7 @@ class Sender:
 def headers_of(
     webhook_id: str, number: int, body: bytes, keys: Iterable[OKPKey], at: int
 ) -> dict[str, str]:
-    """The headers of one attempt; the id stays the same however often it is tried.
+    """Return the headers of one attempt; every attempt has the same id.
 
     Signed by each of the keys, so that one may take over from another  [SW, Signature scheme].
     """
@@ -85,7 +85,7 @@ def headers_of(
 
 
 def public_key(key: OKPKey) -> str:
-    """The key that verifies, as [SW] writes it."""
+    """Return the public key, as [SW] writes it."""
     raw = _private(key).public_key().public_bytes_raw()
     return f"whpk_{base64.b64encode(raw).decode()}"
 
@@ -111,7 +111,7 @@ def _request(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def _status(connection: socket.socket, until: float) -> bytes:
-    """The three digits of `HTTP/1.1 204 No Content`."""
+    """Return the three digits of `HTTP/1.1 204 No Content`."""
     answer = b""
     while b"\r\n" not in answer and len(answer) < ANSWER_BYTES:
         connection.settimeout(_left(until))

@@ -21,7 +21,7 @@ from api.db import EntryRow, Store, WebhookRow
 from api.identity.caller import load_caller
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import now
-from api.ledger.visibility import visible
+from api.ledger.visibility import select_visible_entries
 from api.webhooks.addresses import AddressError
 from api.webhooks.delivery import DeliveryError, GoneError, Sender, headers_of
 
@@ -151,7 +151,7 @@ def _entries(session: Session, webhook: WebhookRow, limit: int) -> Sequence[Entr
     caller = load_caller(session, webhook.researcher_id)
     if caller is None:  # removed
         return []
-    query = visible(caller).where(col(EntryRow.number) > webhook.after)
+    query = select_visible_entries(caller).where(col(EntryRow.number) > webhook.after)
     return session.exec(query.order_by(col(EntryRow.number)).limit(limit)).all()
 
 

@@ -3,7 +3,7 @@
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.db import HeadRow, ResearcherRow, WebhookRow
+from api.db import LedgerEndRow, ResearcherRow, WebhookRow
 from api.identity.caller import Caller
 from api.kernel.clock import now
 from api.kernel.errors import ConflictError, ForbiddenError, InvalidRequestError, NotFoundError
@@ -33,7 +33,7 @@ def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRo
     session.exec(person.with_for_update()).one()
     if len(list_webhooks(session, caller)) >= MOST:
         raise ConflictError(f"you have {MOST} webhooks; delete one first", case="too-many-webhooks")
-    newest = session.exec(select(HeadRow)).one().size - 1
+    newest = session.exec(select(LedgerEndRow)).one().size - 1
     at = now()
     row = WebhookRow(
         id=new_id("webhook"),

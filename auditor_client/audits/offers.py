@@ -1,4 +1,4 @@
-"""Offers: the price of an audit that was asked for, and what it can tell, before it is paid."""
+"""Offers: the price and the forecast of an audit before it is paid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from openapi.prices import Quote
 
 @dataclass(frozen=True)
 class Offer:
-    """Request with its price and forecast; `first` is the price of an audit that runs before it."""
+    """Request with its price and forecast; `first` is the price of a preceding audit."""
 
     request: AnyRequest
     quote: Quote
@@ -23,7 +23,7 @@ class Offer:
 
     @property
     def debit(self) -> Decimal:
-        """Return what the mandate is debited altogether."""
+        """Return the total debit of the mandate."""
         return self.quote.price.debit + (self.first.price.debit if self.first else 0)
 
     def as_json(self) -> dict[str, Any]:
@@ -43,10 +43,15 @@ class Offer:
         }
 
     def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
-        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen."""
-        if self.forecast.answers is not False or {"epsilon", "rho"} & said.keys():
+        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen.
+
+        People who have reached their lifetime cap are refused with any ε.
+        """
+        chosen = bool({"epsilon", "rho"} & said.keys()) and not self.forecast.used_up
+        if self.forecast.answers is not False or chosen:
             return
+        insist = "confirm with --yes" if self.forecast.used_up else "give an epsilon"
         raise InputError(
-            f"{self.forecast} Nothing was paid. To ask for it nevertheless, give an epsilon.",
+            f"{self.forecast} Nothing was paid. To ask for it nevertheless, {insist}.",
             case="cannot-answer",
         )

@@ -1,7 +1,8 @@
-"""`auditor content` and `auditor catalogue`: what is scored, and what the platform offers."""
+"""`auditor content` and `auditor catalogue`: trial contents and the platform's offers."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -37,7 +38,7 @@ def upload(
 
 @app.command("list")
 def list_contents(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your contents."""
+    """List your contents."""
     with Auditor.from_profile(profile) as auditor:
         rows = [content.model_dump() for content in auditor.contents.list()]
     show_rows(rows, ["id", "kind", "title", "created_at"], as_json=as_json)
@@ -51,13 +52,32 @@ def catalogue(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -
         print_json(offer)
         return
     codebook = offer.pop("codebook") or {"kinds": []}
-    samples = offer.pop("samples")
-    context = offer.pop("context")
+    samples, context, logs = (offer.pop(name) for name in ("samples", "context", "logs"))
+    del offer["kinds"]
     show_row(offer, as_json=False)
     show_rows(
-        [{**kind, "audiences": ", ".join(kind["sources"])} for kind in codebook["kinds"]],
+        [_kind_row(kind) for kind in codebook["kinds"]],
         ["kind", "audiences", "question"],
         as_json=False,
     )
+    show_rows([row for log in logs for row in _log_rows(log)], _LOG_COLUMNS, as_json=False)
     show_rows(context, ["name", "values", "default"], as_json=False)
     show_rows(samples, ["attribute", "value", "available"], as_json=False)
+
+
+_LOG_COLUMNS = ["log", "rows_of", "column", "values"]
+
+
+def _kind_row(kind: Mapping[str, Any]) -> dict[str, str]:
+    """Return the first sentence on a kind: `auditor audit KIND --help` has the others."""
+    question = kind["question"].split(". ")[0].rstrip(".")
+    return {**kind, "audiences": ", ".join(kind["sources"]), "question": f"{question}."}
+
+
+def _log_rows(log: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield a row for each column of a log; the first one names the log and whose rows it has."""
+    numbers = [(each["name"], f"{each['low']:g} to {each['high']:g}") for each in log["numbers"]]
+    words = [(each["name"], ", ".join(each["values"])) for each in log["words"]]
+    for place, (column, values) in enumerate([*numbers, *words]):
+        named = (log["name"], log["person"]) if place == 0 else ("", "")
+        yield dict(zip(_LOG_COLUMNS, (*named, column, values), strict=True))

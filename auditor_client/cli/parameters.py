@@ -9,24 +9,35 @@ import typer
 from auditor_client.kinds.auditor_kind import AuditorKind
 from openapi.kinds.parameters import RequestParameter, parameters_of
 
-_ARGUMENTS = ("content", "audience", "log", "contents")
+_ARGUMENTS = {
+    "content": "Identifier of a content: auditor content list.",
+    "audience": "Identifier of an audience: auditor audience list.",
+    "log": "Name of a log: auditor catalogue.",
+    "contents": "Identifiers of contents: auditor content list.",
+}
 _REPEATED = ("context", "where")
-_METAVARS = {"bins": "NUMBER|EDGES", "amount": "NUMBER", "range": "LOW,HIGH", "audit": "AUDIT"}
+_METAVARS = {
+    "bins": "NUMBER|EDGES",
+    "amount": "NUMBER",
+    "range": "LOW,HIGH",
+    "audit": "AUDIT",
+    "error": "NUMBER",
+}
 Made = inspect.Parameter
 
 
 def parameters(kind: AuditorKind) -> list[RequestParameter]:
-    """Return what people say to ask for a kind, but for who pays, which all commands take."""
+    """Return the parameters of a kind without the mandate, which every command accepts."""
     every = [*parameters_of(kind.contract.request), *kind.asking.extras]
     return [each for each in every if each.role != "mandate"]
 
 
-def derived(kind: AuditorKind) -> Iterator[Made]:
+def derive_options(kind: AuditorKind) -> Iterator[Made]:
     """Yield the arguments and options of a kind's command."""
     for each in parameters(kind):
         yield _made(each)
         if each.role == "bins":
-            hidden = typer.Option(hidden=True, help="Edges of bins, as --bins takes them too.")
+            hidden = typer.Option(hidden=True, help="Edges of bins. --bins accepts them too.")
             yield _parameter("edges", str | None, hidden, None)
         if each.levels:
             option = typer.Option(help="In place of bins, the values of a discrete score: 1,2,3.")
@@ -37,7 +48,8 @@ def _made(each: RequestParameter) -> Made:
     if each.role in _ARGUMENTS:
         many = each.role == "contents"
         name = "CONTENT..." if many else each.name.upper()
-        return _parameter(each.name, list[str] if many else str, typer.Argument(metavar=name))
+        argument = typer.Argument(metavar=name, help=_ARGUMENTS[each.role])
+        return _parameter(each.name, list[str] if many else str, argument)
     plain, default = _type(each), each.default
     if each.role in _REPEATED:
         plain, default = list[str] | None, None
@@ -50,9 +62,10 @@ def _made(each: RequestParameter) -> Made:
         min=each.least if each.role == "integer" else None,
         max=each.most if each.role == "integer" else None,
     )
-    if each.required:
+    if each.required and not each.among:
         return _parameter(each.name, plain, option)
-    if default is None:
+    # A log may have one column alone that it can be; where it has more, they are named.
+    if default is None or each.required:
         return _parameter(each.name, plain | None, option, None)
     return _parameter(each.name, plain, option, default if plain in (int, bool) else str(default))
 
@@ -66,7 +79,8 @@ def _type(each: RequestParameter) -> Any:
 def _help(each: RequestParameter) -> str:
     limit = f" At most {each.most:g}." if each.most is not None and each.role == "amount" else ""
     form = {"context": " NAME=VALUE, repeatable.", "where": " COLUMN=VALUE,VALUE, repeatable."}
-    return f"{each.title}. {each.help}{limit}{form.get(each.role, '')}"
+    only = " (default: the only one of the log)." if each.required and each.among else ""
+    return f"{each.title}. {each.help}{limit}{form.get(each.role, '')}{only}"
 
 
 def _parameter(name: str, plain: Any, info: Any, default: Any = Made.empty) -> Made:
@@ -74,7 +88,7 @@ def _parameter(name: str, plain: Any, info: Any, default: Any = Made.empty) -> M
 
 
 def with_signature(function: Callable[..., None], made: list[Made]) -> Callable[..., None]:
-    """Return the function with the signature that Typer makes a command of."""
+    """Return the function with the signature from which Typer makes a command."""
     required = [each for each in made if each.default is Made.empty]
     others = [each for each in made if each.default is not Made.empty]
     signature = inspect.Signature([*required, *others])

@@ -1,6 +1,7 @@
-"""`auditor plan`: how many people an audit needs, and what those that there are can tell.
+"""`auditor plan`: the number of people that an audit needs, and the power of a given number.
 
-Needs no network and no profile. Every answer is a field of one row; `--json` is for programs.
+The command needs no network and no profile. It prints every answer as a field of one row; `--json`
+is for programs.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, numbers
 from auditor_client.cli.output import show_row
-from auditor_client.cli.reports import Alpha, Delta
+from auditor_client.cli.reports import Delta
 from auditor_client.errors import InputError
 from auditor_client.local.progress import bar
 
@@ -21,7 +22,7 @@ Question = dict[str, Any]
 
 
 def plan(
-    alpha: Alpha = 0.2,
+    alpha: Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)] = 0.2,
     delta: Delta = 0.05,
     groups: Annotated[int, typer.Option(help="Number of groups compared.", min=2)] = 2,
     bins: Annotated[
@@ -31,28 +32,31 @@ def plan(
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
     rho: Annotated[
         float | None,
-        typer.Option(help="Instead of --epsilon: Gaussian noise of variance 1/(2 rho)."),
+        typer.Option(help="In place of --epsilon: Gaussian noise of variance 1/(2 rho)."),
     ] = None,
     sizes: Annotated[
-        Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
+        Sizes,
+        typer.Option(help="Whether the numbers of scored people are known (a sample) or noisy."),
     ] = "noisy",
     audience: Annotated[
         Source | None,
         typer.Option(
-            help="How people come to the audit: upload, sample (drawn by the platform: twice the"
-            " scale of noise) or confirmed. Replaces --sizes."
+            help="How people enter the audit: upload, sample (drawn by the platform, with "
+            "twice the scale of noise) or confirmed. Replaces --sizes."
         ),
     ] = None,
     criterion: Annotated[
-        Criterion, typer.Option(help="What the verdict covers: bins and thresholds, or less.")
+        Criterion, typer.Option(help="Criterion of the verdict: bins and thresholds, or less.")
     ] = "distribution",
     power: Annotated[
         float, typer.Option(help="The probability of calling a fair platform fair.")
     ] = 0.8,
-    true_gap: Annotated[float, typer.Option(help="A gap that should still be called fair.")] = 0.0,
+    true_gap: Annotated[
+        float, typer.Option(help="True gap that the verdict should still call fair.")
+    ] = 0.0,
     people: Annotated[
         int | None,
-        typer.Option(help="Forecast the power with this number of people per group.", min=2),
+        typer.Option(help="Forecast the power for this number of people per group.", min=2),
     ] = None,
     promise: Annotated[
         bool, typer.Option(help="Also certify the paper's guarantee, |EFG - FG| <= alpha.")
@@ -152,7 +156,7 @@ def _people(asked: Question, promise: bool, *, criterion: Criterion) -> dict[str
     try:
         printed = sample_size(**without, method="theorem-1")
     except ValueError:
-        printed = None  # the theorem does not hold for so small an epsilon, nor for Gaussian noise
+        printed = None  # the theorem holds neither for an epsilon this small nor for Gaussian noise
     found["people_per_group_by_theorem_1"] = printed
     if promise:
         exact = sample_size(**without, method="exact", sizes=asked["sizes"])
@@ -186,7 +190,7 @@ def _with_people(
 
 
 def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | None:
-    """The answer, or none where the people are too few for any."""
+    """Return the answer, or None if there are too few people for any answer."""
     try:
         return round(answer(*asked, **more), 4)
     except ValueError:

@@ -1,7 +1,7 @@
 """The demo's study: a regulator grants a mandate, a researcher audits three platforms.
 
-Everything here goes over HTTP with keys, as it would anywhere. `demo.json`, written by the hosts,
-says where the services are and (for the last line only) what is true of them.
+Everything here uses HTTP and keys, as in production. The hosts write `demo.json`, which gives the
+addresses of the services and (for the last line only) their true values.
 """
 
 import json
@@ -32,6 +32,8 @@ from auditor_client.vetting.client import Applicant
 
 # Bins are those of the planner, as in every audit that does not name its own.
 ALPHA, DELTA, EPSILON = 0.2, 0.05, 1.0
+# Enough for an audit of every kind, and some tries.
+EPSILON_LIMIT = 100
 # The reward that people may lose in audits of envy: enough for seven of those of
 # docs/explanation/envy.md.
 EXPLORATION = 500_000
@@ -55,7 +57,7 @@ def main(folder: Path, *, stay: bool) -> int:
     _plan()
     studied = [host for host in hosts if host["name"] in RIGHT]
     verdicts = {host["name"]: _study(host, folder / host["name"]) for host in studied}
-    # `make serve` goes on to what the reader wants to try.
+    # `make serve` continues with commands for the reader to try.
     for host in () if stay else studied:
         if "truths" in host:
             with Auditor.from_profile(_profile(host, "researcher")) as auditor:
@@ -83,7 +85,7 @@ def _plan() -> None:
 
 
 def _study(host: dict[str, Any], folder: Path) -> str:
-    """One audit of one platform, from mandate to verdict."""
+    """Run one audit of one platform, from mandate to verdict, and return the verdict."""
     console.rule(f"[bold]Platform: {host['name']}")
     # The learned platform is for the notebooks too.
     auditor = _vetted(host, folder, NOTEBOOKS if host["name"] == "learned" else JOB_ADS)
@@ -121,7 +123,7 @@ def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
             lab.id,
             purpose=purpose,
             kinds=auditor.catalogue().kinds,
-            epsilon_limit="20",
+            epsilon_limit=EPSILON_LIMIT,
             exploration_limit=EXPLORATION,
             valid_until=datetime.now(UTC) + timedelta(days=90),
         )
@@ -153,7 +155,9 @@ def _result(audit: ScoreHistogramResult, folder: Path, host: dict[str, Any]) -> 
 
 
 def _inspect(host: dict[str, Any], folder: Path) -> None:
-    """Export the ledger and check it without trust in anybody, as a regulator may at any time."""
+    """Export the ledger and check it without trust in the platform, as a regulator may at any
+    time.
+    """
     profile = _profile(host, "regulator")
     save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
     own = public_jwk(load_key(host["regulator_key"]))
@@ -165,13 +169,13 @@ def _inspect(host: dict[str, Any], folder: Path) -> None:
     found = verify_file(export, trust)
     verify_receipt(SavedReceipt.load(folder / "receipt.json"), trust)
     console.print(
-        f"Ledger   {found.size} entries verified offline: hashes, signatures and books; "
-        "the receipt is among them"
+        f"Ledger   {found.size} entries verified offline: hashes, signatures and "
+        "balances; the receipt is among them"
     )
 
 
 def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
-    console.rule("[bold]How to go on")
+    console.rule("[bold]Next steps")
     if not stay:
         console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
         console.print("make serve      leaves both services running for you to try")
@@ -179,19 +183,20 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
     for host in hosts:
         _apply(host, folder / host["name"])
         console.print(f"{host['name']:8} {host['url']}  (contract at {host['url']}/openapi.json)")
+        if "participants" in host:
+            console.print(f"         people to upload: {Path(host['participants']).absolute()}")
         _show_console(host)
     console.print(
-        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
-        "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
-        "auditor ledger entries --profile demo-regulator\n"
-        "auditor console --profile demo     opens the console again, also as demo-regulator\n"
-        "The notebooks in docs/examples find all of this by themselves.\n"
-        "Stop with Ctrl-C."
+        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\nauditor budget "
+        "--profile demo\nauditor audit list --profile demo-biased\nauditor ledger "
+        "entries --profile demo-regulator\nauditor console --profile demo     opens the "
+        "console again, also as demo-regulator\nThe notebooks in docs/examples find "
+        "these services without settings.\nStop with Ctrl-C."
     )
 
 
 def _apply(host: dict[str, Any], folder: Path) -> None:
-    """Somebody else applies, so that the regulator finds something to decide in the console."""
+    """Apply for access as another person, so that the regulator can decide on it in the console."""
     key = folder / "applicant.jwk"
     new_key(key)
     fields = tomllib.loads(TEMPLATE) | {"organisation": "News Observatory"}
@@ -212,7 +217,7 @@ def _show_console(host: dict[str, Any]) -> None:
 
 
 def _profile(host: dict[str, Any], persona: str) -> str:
-    """The name of the profile of one of the demo's people, at one platform."""
+    """Return the name of the profile of one of the demo's people, at one platform."""
     start = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
     return start if persona == "researcher" else f"{start}-{persona}"
 

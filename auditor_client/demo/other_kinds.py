@@ -1,6 +1,6 @@
-"""One short audit of every other kind on the demo's platform, each with the simulation's truth.
+"""Short audits of every other kind on the demo's platform, each with the simulation's true value.
 
-The demo's regulator opens the two-party run by itself: a thread here stands for a second person.
+A thread acts as the demo's regulator, a second person, and opens the two-party run.
 """
 
 import threading
@@ -18,7 +18,7 @@ from rich.console import Console
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.auditor import Auditor
 from auditor_client.kinds.protocol import Result
-from auditor_client.kinds.registry import kind_of
+from auditor_client.kinds.registry import auditor_kind, kind_of
 from auditor_client.kinds.two_party.metrics import histogram
 from auditor_client.local.keys import load_key, public_jwk
 from auditor_client.regulator import Regulator
@@ -26,39 +26,18 @@ from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Content
 
 PURPOSE = "A tour of all kinds of audit (DSA Art. 40(4))"
-# Enough for the tour, and for people who explore for as many steps as it asks for.
+# Budget that is enough for the tour and for the steps of its exploration.
 EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
 GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
 HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
-SIGNALS = ["like_video", "share", "follow", "finish", "download", "long_view"]
 SCORES = [step / 20 for step in range(21)]
-
-# What the examples of the contracts leave open. A person's lifetime cap allows about epsilon 2.
-CHANGES: Mapping[str, Mapping[str, Any]] = {
-    "score-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
-    "match-count": {"epsilon": "1"},
-    "most-skewed": {"bins": {"edges": SCORES}, "epsilon": "1", "weights": [1, 1]},
-    "balance-histogram": {"epsilon": "1"},
-    "outcome-test": {"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "2"},
-    "log-cdf": {"bins": {"edges": SCORES}, "epsilon": "1"},
-    "bias-size": {
-        "bins": {"edges": [0, 1]},
-        # The scores of women are too low by 0.08, as the demo's simulation has it.
-        "corrections": [{"label": "woman", "add": [0.08]}, {"label": "man", "add": [0]}],
-        "slopes": [1],
-        "places": None,
-        "epsilon": "1",
-    },
-    "reo": {"epsilon": "2", "rows_per_person": 3, "signals": SIGNALS},
-    "envy-freeness": {"steps": 5000, "epsilon": "1.5", "targets": 60, "arms": 37},
-}
 
 console = Console(highlight=False, soft_wrap=True)
 
 
 def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
-    """Run one audit of every kind but the score histogram, and print what each found."""
+    """Run one audit of every kind except the score histogram, and print its result."""
     console.rule("[bold]Every other kind of audit")
     with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
         mandate = regulator.mandates.grant(
@@ -73,7 +52,7 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
         people = auditor.audiences.sample(ATTRIBUTE, _sizes(auditor), consented=True)
         asked = {
             kind: auditor.audits.submit(_request(kind, mandate, people, contents))
-            for kind in CHANGES
+            for kind in host["truths"]
         }
         for kind, audit in asked.items():
             found = auditor.audits.finish(audit.id, progress=False)
@@ -89,17 +68,17 @@ def _auditor_id(auditor: Auditor) -> str:
 
 
 def _sizes(auditor: Auditor) -> dict[str, int]:
-    """Return how many people of each gender to draw: all that are offered, up to a limit."""
+    """Return the number of people of each gender to draw: all that are offered, up to a limit."""
     offers = auditor.catalogue().samples
     offered = {each.value: each.available for each in offers if each.attribute == ATTRIBUTE}
     return {name: min(offered[name], MOST_PEOPLE) for name in GROUPS}
 
 
 def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Content]) -> Any:
-    """Return the contract's example, about the people and contents of the demo."""
+    """Return the contract's example, with the people and contents of the demo."""
     contract = CONTRACTS[kind]
     named = {"audience_id": audience.id, "mandate_id": mandate}
-    body: dict[str, Any] = {**contract.example, **named, **CHANGES[kind]}
+    body: dict[str, Any] = {**contract.example, **named, **auditor_kind(kind).demonstration}
     if "corrections" in body:
         labels = {name: label for label, name in audience.names.items()}
         added = [each | {"label": labels[each["label"]]} for each in body["corrections"]]
@@ -133,7 +112,7 @@ def _two_party(
 
 @contextmanager
 def _opened_by(regulator: Regulator) -> Iterator[None]:
-    """Have the regulator open every run that waits, as long as the block runs."""
+    """Have the regulator open every waiting run while the block runs."""
     done = threading.Event()
 
     def open_waiting() -> None:
@@ -141,7 +120,9 @@ def _opened_by(regulator: Regulator) -> Iterator[None]:
             for run in regulator.waiting_runs():
                 if run.awaited == "opening":
                     found = regulator.open_run(run.audit_id)
-                    honest = "was computed as agreed" if found.honest else "was not as agreed"
+                    honest = (
+                        "was computed as agreed" if found.honest else "was not computed as agreed"
+                    )
                     console.print(f"Opened   The regulator opened {run.audit_id}: it {honest}.")
 
     thread = threading.Thread(target=open_waiting, daemon=True)

@@ -9,7 +9,7 @@ from auditor_client.fairness.gap import FairnessGap
 
 
 def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
-    """The interval of the gap that the verdict covers, against the gap that is tolerated."""
+    """Draw the interval of the gap that the verdict covers, against the gap that is tolerated."""
     title, (low, high, found) = _judged(gap)
     base = chart_of([{"low": low, "high": high, "efg": found, "alpha": alpha}])
     top = min(1.0, max(high, found, alpha) * 1.15)

@@ -1,4 +1,4 @@
-"""Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
+"""Auditor half of a kind of audit: reading, judgement, display and forecast of its results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class OnFirstUse:
 
 @dataclass(frozen=True)
 class AuditorKind:
-    """A kind of audit as auditors meet it.
+    """A kind of audit, as auditors use it.
 
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
@@ -52,7 +52,9 @@ class AuditorKind:
     document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
     says in which unit a part of a request counts (default: people or rows, one by one).
     `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
-    what the kind adds to the way in which its contract is asked for.
+    what the kind adds to the way in which its contract is asked for. `decrypted_here`: only the
+    process that ran an audit can read its numbers. `demonstration` are the fields of a request
+    that suits the demo's platform, where they differ from the contract's example.
     """
 
     contract: KindContract
@@ -65,6 +67,8 @@ class AuditorKind:
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
     asking: AskingHalf = field(default_factory=AskingHalf)
+    decrypted_here: bool = False
+    demonstration: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -72,12 +76,12 @@ class AuditorKind:
         return self.contract.name
 
     def judgement(self, alpha: float | None = None, delta: float = 0.05) -> Judgement:
-        """Return how to judge; the default tolerance is the kind's usual one."""
+        """Return the tolerance and error probability (default tolerance: that of the kind)."""
         usual = self.tolerance.usual if self.tolerance else 0.0
         return Judgement(usual if alpha is None else alpha, delta)
 
     def forecast(self, request: Any, audience: ForecastAudience, catalogue: Catalogue) -> Forecast:
-        """Return what these people and this noise can tell. Nothing is sent or paid."""
+        """Return the forecast for these people and this noise. Nothing is sent or paid."""
         if self.forecaster is None:
             return Forecast("No forecast exists for this kind: its price states the error.")
         return self.forecaster(request, audience, catalogue)
@@ -95,7 +99,7 @@ class AuditorKind:
         return self.illustrator(result, self.judgement(alpha, delta))
 
     def errors(self, request: Any, price: Price) -> tuple[StatedError, ...]:
-        """Return the error of each part of a price, in the units that people think in."""
+        """Return the error of each part of a price, in people, rows or reward."""
         found = []
         for part in price.parts:
             counted = self.contract.counted_in or "people"

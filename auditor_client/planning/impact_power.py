@@ -1,7 +1,8 @@
-"""People for a verdict by the four-fifths rule: a forecast with normal errors of the log ratio.
+"""People for a verdict by the four-fifths rule, forecast with normal errors of the log ratio.
 
-The platform is the hardest that counts: above one edge each group has just the least share. A fair
-one has a ratio of 1 there, and an unfair one lies as far below 4/5 as 1 lies above it, in logs.
+The platform is the hardest relevant one: above one edge, each group has exactly the smallest share
+that counts. A fair platform has a ratio of 1 there. An unfair one is at the same distance below 4/5
+as 1 is above it, in logarithms.
 """
 
 import math
@@ -12,7 +13,7 @@ from auditor_client.fairness.thresholds import edge_levels
 from auditor_client.fairness.worst_impact import FOUR_FIFTHS, LEAST_SHARE
 from auditor_client.stats.noise import AnyNoise, variance
 
-# As `worst_impact`: a tenth of the level leaves edges out.
+# As in `worst_impact`: a tenth of the level excludes edges.
 _TESTED = 0.9
 _MOST = 10_000_000
 
@@ -34,7 +35,7 @@ def four_fifths_size(
     ordered = groups * (groups - 1)
     edge = float(edge_levels(max(bins - 1, 1)).max())
     levels = delta * _TESTED, 2 * delta * edge / ordered
-    # All pairs must pass at a fair platform: the power is shared.
+    # All pairs must pass on a fair platform, so the power is shared.
     wanted = 1 - (1 - power) / (groups - 1), power
     deviations = max(
         -float(special.ndtri(level)) + float(special.ndtri(at))

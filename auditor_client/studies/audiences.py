@@ -1,4 +1,4 @@
-"""The audiences of a study: a table of people, a file per group, or a sample by the platform."""
+"""Audiences of a study: a table of people, a file per group, or a sample drawn by the platform."""
 
 from operator import not_
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
 class UploadFields(StudyPart):
-    """Fields of all uploads: the column that identifies people, and whether they must confirm."""
+    """Fields of all uploads: the column of identifiers, and whether people must confirm."""
 
     id: Words
     id_kind: Words | None = None
@@ -35,7 +35,7 @@ class UploadFields(StudyPart):
 
 
 class TableAudience(UploadFields):
-    """One file, with a column that says the group, or several for crossed groups."""
+    """One file, with one column of groups, or several for crossed groups."""
 
     file: PinnedFile
     by: Annotated[list[Words], Field(min_length=1)]
@@ -56,7 +56,7 @@ class GroupsAudience(UploadFields):
 
 
 class SampleAudience(StudyPart):
-    """People whom the platform draws among those who declared an attribute to it."""
+    """People whom the platform draws among those who declared an attribute there."""
 
     attribute: Words
     sizes: Annotated[dict[Words, Annotated[int, Field(ge=1)]], Field(min_length=1)]

@@ -42,7 +42,9 @@ def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-    """Return for each score histogram with Laplace noise the people per group to upload."""
+    """Return, for each score histogram with Laplace noise, the number of people per group to
+    upload.
+    """
     if study.plan is None:
         return {}
     return {

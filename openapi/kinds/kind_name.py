@@ -4,16 +4,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from openapi.kinds.registry import CONTRACTS
+from openapi.kinds.registry import CONTRACTS, DEFAULT
 
-# A name is text: which kinds there are depends on the platform, and on the packages it has enabled.
+# A name is text: the existing kinds depend on the platform and on the packages that it has enabled.
 AuditKind = Annotated[
     str,
     Field(
         pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
         max_length=64,
         description="Name of a kind of audit; the catalogue lists those of this platform.",
-        examples=["score-histogram"],
+        examples=[DEFAULT],
     ),
 ]
 
@@ -24,5 +24,5 @@ def _registered(name: str) -> str:
     return name
 
 
-# A name in something that is sent, of a kind that exists here.
+# Name, in a sent message, of a kind that exists here.
 RegisteredKind = Annotated[AuditKind, AfterValidator(_registered)]

@@ -85,10 +85,10 @@ class ScoreHistogramRequest(EitherNoise):
 
 
 class GroupSize(Wire):
-    """The number of scored people of a group, the denominator of every share.
+    """Number of scored people of a group, the denominator of every share.
 
-    `noisy`: a count with noise of its own. `known`: exact, because the number is public (a
-    platform's sample, or participants who confirmed). `bins`: not bought; the bins' sum must do.
+    `noisy`: a count with its own noise. `known`: exact, because the number is public (a platform's
+    sample, or participants who confirmed). `bins`: not bought; the sum of the bins is used.
     """
 
     kind: Literal["noisy", "known", "bins"]
@@ -96,7 +96,7 @@ class GroupSize(Wire):
 
 
 class GroupHistogram(Wire):
-    """Noisy counts of one group: per bin and outside of all bins. They may be negative."""
+    """Noisy counts of one group: per bin and outside all bins. They may be negative."""
 
     label: Label
     counts: list[int]

@@ -1,6 +1,7 @@
-"""The metric of a request, from the numbers that it declares: the same on both sides.
+"""Metric of a request, from the numbers that it declares, identical on both sides.
 
-Each has a `layout`, and `events`: how many events may depend on one of them, it included.
+Each has a `layout`, and `events`: the number of events that may depend on one event, including
+itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +15,12 @@ from privacy.metric_values.scores import Kernels, ScoreBins
 OfLists = Ndcg | RankGaps | Kernels
 Metric = Bins | FalsePositives | Outcomes | ScoreBins | OfLists
 Asked = Mapping[str, Any]
+# The metric that reads scores and no log.
+HISTOGRAM = "score-histogram"
 
 
-def metric_of(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+def make_metric(asked: Asked) -> Metric:
+    """Return the metric of this name with these numbers; raise `BoundsError` if it cannot exist."""
     return _MAKERS[asked["name"]](asked)
 
 
@@ -47,7 +50,7 @@ def _ndcg(asked: Asked) -> Ndcg:
     return Ndcg(Caps(asked["per_viewer"], asked["per_candidate"], asked["length"]))
 
 
-def _lot(asked: Asked) -> RankGaps:
+def _rank_gaps(asked: Asked) -> RankGaps:
     return RankGaps(
         asked["ranks"],
         asked["side"],
@@ -57,17 +60,17 @@ def _lot(asked: Asked) -> RankGaps:
     )
 
 
-def _pot(asked: Asked) -> Kernels:
+def _kernels(asked: Asked) -> Kernels:
     points, caps = tuple(asked["points"]), Caps(asked["per_viewer"], asked["per_candidate"])
     return Kernels(points, asked["bandwidth"], **asked["outcome_range"], caps=caps)
 
 
 _MAKERS: dict[str, Callable[[Asked], Metric]] = {
-    "score-histogram": _histogram,
+    HISTOGRAM: _histogram,
     "false-positives": _false_positives,
     "outcomes": _outcomes,
     "auc": _auc,
     "ndcg": _ndcg,
-    "lot": _lot,
-    "pot": _pot,
+    "lot": _rank_gaps,
+    "pot": _kernels,
 }

@@ -102,7 +102,7 @@ _ORDER = (_POSITION, col(AuditRow.submitted_at), col(AuditRow.id))
 
 
 def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
-    """The one on the lowest place that nobody else is taking.
+    """Select the first queued audit that no other worker is claiming.
 
     Of one state, in the order of an index: PostgreSQL steps over what has left that state, and
     marks it. Of two states it would look again at all that was in either since the last vacuum.
@@ -183,7 +183,7 @@ class QueueSnapshot:
         )
 
     def enqueue(self, auditor_id: str, facts: AudienceFacts) -> int:
-        """The place of one more audit; a line that is full takes none."""
+        """Give one more audit a position in the queue; raise if the queue is full."""
         own = self.waiting.get(auditor_id, 0)
         if own >= self.settings.waiting_per_auditor:
             raise _full(f"{own} audits of yours wait already")

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from api.kernel.errors import UnavailableError
 
-# Seconds that one waits to be served by another. Who holds the lock has time limits of its own.
+# Seconds that a request waits for its batch. The thread with the lock has its own time limits.
 _WAIT_SECONDS = 30.0
 
 Held = TypeVar("Held")
@@ -53,7 +53,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         self._waiting: list[_PendingRequest[Request, Result]] = []
 
     def __call__(self, request: Request) -> Result:
-        """The answer to this, or what is raised in place of one."""
+        """Return the answer to this request, or raise its error."""
         mine = _PendingRequest[Request, Result](request)
         with self._guard:
             self._waiting.append(mine)
@@ -125,7 +125,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         return batch, None
 
     def _select_batch(self) -> list[_PendingRequest[Request, Result]]:
-        """The first who waits, and all who may join it."""
+        """Return the first waiting request and all that may join its batch."""
         batch: list[_PendingRequest[Request, Result]] = []
         for pending in self._pending():
             if not batch or self._can_join(pending.request, [other.request for other in batch]):

@@ -21,7 +21,7 @@ from api.kernel.clock import now
 from api.kernel.ids import new_id
 from api.ledger.entries import await_lock
 from api.telemetry.metrics import BACKGROUND_WRITES
-from api.telemetry.process_counters import Figures, RequestCounts, figures, routes
+from api.telemetry.process_counters import Figures, RequestCounts, compute_figures, list_routes
 from api.telemetry.readiness import WriteRecord
 
 # A process that was silent for longer counts as lost.
@@ -65,7 +65,7 @@ class Heartbeat:
 
     def write_row(self) -> None:
         """Write down that this process runs, and its figures."""
-        at, found = now(), routes()
+        at, found = now(), list_routes()
         self._past.append((at, found))
         while at - self._past[0][0] > RECENT:
             self._past.popleft()
@@ -78,7 +78,7 @@ class Heartbeat:
             works=self.works,
             started_at=self.started_at,
             seen_at=at,
-            figures=figures(found, self._past[0][1]).model_dump(mode="json"),
+            figures=compute_figures(found, self._past[0][1]).model_dump(mode="json"),
         )
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.seen_at) < at - KEPT))

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def claim_next(store: Store, settings: Settings) -> AuditRow | None:
-    """The audit whose turn it is, if there is one."""
+    """Claim the next audit of the queue, if there is one."""
     with store.write_once() as connection:
         return fair_queue.dequeue(
             connection, secrets.token_hex(16), lease_expiry(settings), settings

@@ -50,7 +50,7 @@ class Field:
 def form_of(kind: str, choices: Choices, given: Given) -> list[Field]:
     """Return the fields of a kind, those that must be decided first."""
     found: list[Field] = []
-    for each in asked_for(kind):
+    for each in list_parameters(kind):
         found.append(_field(each, choices, given))
         if each.levels:
             found.append(_levels(given))
@@ -58,7 +58,7 @@ def form_of(kind: str, choices: Choices, given: Given) -> list[Field]:
     return found
 
 
-def asked_for(kind: str) -> list[RequestParameter]:
+def list_parameters(kind: str) -> list[RequestParameter]:
     """Return the parameters of a kind that a page asks for."""
     return [
         each

@@ -93,7 +93,7 @@ def load_choices(visit: PageRequest, session: Session, kind: str, log: str | Non
     people = list_audiences(session, caller, limit=_NEWEST).items
     mandates = get_budget(session, caller).mandates
     done = list_audits(session, caller, limit=_NEWEST).items
-    logs = suitable(catalogue, kind)
+    logs = list_suitable_logs(catalogue, kind)
     return Choices(
         catalogue,
         list_contents(session, caller, limit=_NEWEST).items,
@@ -104,8 +104,8 @@ def load_choices(visit: PageRequest, session: Session, kind: str, log: str | Non
     )
 
 
-def suitable(catalogue: Catalogue, kind: str) -> list[LogOffer]:
-    """The logs that a kind can be asked of."""
+def list_suitable_logs(catalogue: Catalogue, kind: str) -> list[LogOffer]:
+    """Return the logs that an audit of this kind can read."""
     reads = CONTRACTS[kind].reads
     if reads == "traffic":
         return [log for log in catalogue.logs if log.traffic and log.traffic.random]
@@ -113,7 +113,7 @@ def suitable(catalogue: Catalogue, kind: str) -> list[LogOffer]:
     return [log for log in catalogue.logs if log.traffic is None] if reads == "logs" else []
 
 
-def elsewhere(kind: str) -> bool:
+def needs_local_keys(kind: str) -> bool:
     """Whether keys and sums of a kind stay with the researcher: no page may hold them."""
     return CONTRACTS[kind].reads == "hidden groups"
 

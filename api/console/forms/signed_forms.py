@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from api.kernel.errors import UnsignedError
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 
 
 class _Fields(BaseModel):

@@ -52,7 +52,7 @@ def _waiting(session: Session) -> list[StoredRun]:
 
 
 def list_exploring(session: Session) -> list[Exploring]:
-    """The oldest first."""
+    """Return running exploration audits, the oldest first."""
     query = (
         select(AuditRow, ChargeRow, AuditorRow)
         .join(ChargeRow, col(ChargeRow.audit_id) == col(AuditRow.id))

@@ -64,7 +64,7 @@ def events(application: Application) -> list[str]:
 
 
 def list_waiting(session: Session, calendar: Calendar) -> list[Application]:
-    """The most urgent of what waits, first."""
+    """Return waiting applications, the most urgent first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
     return [to_wire(session, row, calendar) for row in rows]

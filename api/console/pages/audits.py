@@ -6,7 +6,7 @@ The browser signs exactly the request that this page showed, with the researcher
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import Response
@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
-from api.console.forms.options import Choices, elsewhere, load_choices, suitable
+from api.console.forms.options import Choices, list_suitable_logs, load_choices, needs_local_keys
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
@@ -29,6 +29,9 @@ from openapi.kinds.unions import AnyRequest
 from openapi.problems import TABLE
 from openapi.resources import REQUEST, AuditKind, Quote
 from openapi.resources.catalogue import KindNote
+
+if TYPE_CHECKING:
+    from api.console.results.prospects import Prospect
 
 router = pages()
 
@@ -44,13 +47,16 @@ class Complaint:
 
 TITLES = {name: contract.title for name, contract in CONTRACTS.items()}
 
+# Audits among which those of the same audience are looked for, newest first.
+_EARLIER = 100
+
 Alpha = Annotated[float | None, Query(ge=0, lt=1)]
 Delta = Annotated[float, Query(gt=0, lt=1)]
 
 
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """The history, newest first."""
+    """Show the history, newest first."""
     found = queries.list_audits(session, visit.caller, cursor, 25)
     return visit.page("audits.html", audits=found, titles=TITLES)
 
@@ -66,6 +72,7 @@ def prepare_audit(
     offer = load_choices(visit, session, kind, log)
     given = _given(visit)
     asked, quote, complaint = _priced(visit, session, kind, offer, given)
+    prospect = _prospect(visit, session, offer, asked, quote) if asked and quote else None
     return visit.page(
         "new_audit.html",
         status=complaint.status if complaint else 200,
@@ -73,15 +80,16 @@ def prepare_audit(
         kinds={each: TITLES[each] for each in offer.catalogue.kinds},
         note=_note(offer, kind),
         offer=offer,
-        logs=[each.name for each in suitable(offer.catalogue, kind)],
-        elsewhere=elsewhere(kind),
-        fields=[] if elsewhere(kind) else form_of(kind, offer, given),
+        logs=[each.name for each in list_suitable_logs(offer.catalogue, kind)],
+        elsewhere=needs_local_keys(kind),
+        fields=[] if needs_local_keys(kind) else form_of(kind, offer, given),
         first_kind=_first_kind(kind, offer),
         allowed=any(kind in mandate.kinds for mandate in offer.mandates),
         bins=next(iter(given.get("bins", ())), "").strip(),
         asked=asked.model_dump(mode="json") if asked else None,
         quote=quote,
-        unit=CONTRACTS[kind].counted_in,
+        prospect=prospect,
+        default=DEFAULT,
         complaint=complaint,
         origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),
@@ -131,14 +139,14 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
-    """The audit's state whenever it changes, as server-sent events."""
+    """Stream the audit's state as server-sent events, whenever it changes."""
     parts = visit.console.parts
     return await service.follow_audit(parts.store, parts.streams, lambda: visit.caller, audit_id)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
-    """The release as it was signed."""
+    """Return the release as it was signed."""
     release = queries.get_release(visit.console.parts.store, visit.caller, audit_id)
     return _file(release, "application/json", f"{audit_id}.json")
 
@@ -164,7 +172,7 @@ def get_report(
     alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
-    """The SDK's report, with labels in place of names."""
+    """Return the SDK's report, with labels in place of names."""
     from api.console.results.page_data import build_report
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -174,7 +182,7 @@ def get_report(
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """The noisy numbers, one row each."""
+    """Return the noisy numbers, one row each."""
     from api.console.results.page_data import build_table
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -182,7 +190,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def _given(visit: PageRequest) -> dict[str, list[str]]:
-    """The form as it was filled; nothing at the first look."""
+    """Return the fields of a submitted form; nothing for a first visit."""
     found: dict[str, list[str]] = {}
     for name, value in visit.request.query_params.multi_items():
         found.setdefault(name, []).append(value)
@@ -196,8 +204,8 @@ def _priced(
     offer: Choices,
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
-    """The request of a filled form and its price, or what is wrong with it."""
-    if not given or elsewhere(kind):
+    """Return the request of a filled form and its price, or what is wrong with it."""
+    if not given or needs_local_keys(kind):
         return None, None, None
     try:
         asked = request_of(kind, offer, given, lambda audit: _released(visit, session, audit))
@@ -206,6 +214,17 @@ def _priced(
     except ApiError as error:
         return None, None, Complaint(*TABLE[error.code], error.detail)
     return asked, quote, None
+
+
+def _prospect(
+    visit: PageRequest, session: Session, offer: Choices, asked: AnyRequest, quote: Quote
+) -> "Prospect":
+    """Return what the audit can tell, before it is paid."""
+    from api.console.results.prospects import prospect_of  # SciPy takes seconds to import
+
+    audience = next(each for each in offer.audiences if each.id == asked.audience_id)
+    earlier = queries.list_audits(session, visit.caller, limit=_EARLIER).items
+    return prospect_of(asked, quote, audience, offer.catalogue, earlier)
 
 
 def _first_kind(kind: AuditKind, offer: Choices) -> str | None:

@@ -32,7 +32,7 @@ def upload_content(visit: AuditorVisit, form: FormDep) -> Response:
 
 
 def draft_of(form: dict[str, str]) -> ContentDraft:
-    """The content of a form; attributes are lines of `name: value`."""
+    """Return the content of a form; attributes are lines of `name: value`."""
     lines = [line for line in form.get("attributes", "").splitlines() if line.strip()]
     pairs = [[part.strip() for part in line.split(":", 1)] for line in lines]
     if any(len(pair) != 2 for pair in pairs):

@@ -42,7 +42,7 @@ TITLES = {
 def prepare_decision(
     application_id: str, event: str, visit: RegulatorVisit, session: ReadDep, form: FormDep
 ) -> Response:
-    """The decision as it would be stated. Nothing is decided yet."""
+    """Show the decision as it would be stated, before it is signed."""
     if event not in TITLES:
         raise NotFoundError(f"there is no decision {event}")
     calendar = visit.console.parts.calendar
@@ -70,7 +70,7 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/mediations")
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
-    """The step of the mediation that was signed."""
+    """Sign and take a step of the mediation."""
     parts = visit.console.parts
     draft, signed = (
         confirm_and_sign.parse_signed(MediationDraft, form),
@@ -80,8 +80,10 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     return visit.go(f"/regulator/applications/{made.id}")
 
 
-def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
-    """A text of a form: erasable, and the ledger commits to it. Browsers end lines with CRLF."""
+def read_personal_text(form: dict[str, str], name: str = "reasons") -> Personal:
+    """Return an erasable text of a form with a salt. The ledger commits to it. Browsers end lines
+    with CRLF.
+    """
     text = "\n".join(form.get(name, "").strip().splitlines())
     if not text:
         raise InvalidRequestError(f"write your {name}; nothing was done")
@@ -89,7 +91,7 @@ def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
 
 
 def _decision(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    reasons, until = words_of(form), form.get("until") or None
+    reasons, until = read_personal_text(form), form.get("until") or None
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
@@ -104,7 +106,7 @@ def _decision(application: Application, event: str, form: dict[str, str]) -> Sig
 
 
 def _mediation(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    text, days = words_of(form), form.get("days") or None
+    text, days = read_personal_text(form), form.get("days") or None
     draft = parse_draft(
         MediationDraft, application_id=application.id, outcome=event, text=text, days=days
     )
@@ -116,9 +118,9 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Si
 def _approval(
     visit: PageRequest, session: Session, application: Application, form: dict[str, str]
 ) -> SignedAct:
-    """The mandate of the form, and the digest of the application as it was submitted."""
+    """Return the mandate of the form, and the digest of the application as it was submitted."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
-    limits, reasons = _limits(application, form), words_of(form)
+    limits, reasons = _limits(application, form), read_personal_text(form)
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,

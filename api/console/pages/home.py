@@ -12,7 +12,7 @@ router = pages()
 @router.get("")
 @router.get("/")
 def show_home(visit: VisitDep) -> Response:
-    """The first page."""
+    """Show the first page."""
     if visit.known is not None and visit.known.role in HOMES:
         return visit.go(HOMES[visit.known.role])
     return visit.page("home.html")

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from fastapi.responses import Response
 
 from api.console.forms.signed_forms import signed_by
-from api.console.pages.decisions import words_of
+from api.console.pages.decisions import read_personal_text
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import SignedAct, parse_draft
 from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.vetting import service
 from api.vetting.dependencies import InterventionParts
 from openapi.resources import Mandate, MandateStateDraft, StopDraft
@@ -48,11 +48,11 @@ TURNS: dict[str, tuple[str, str, str, str]] = {
 
 @router.post("/regulator/mandates/{mandate_id}/{turn}")
 def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The act as it would be stated. Nothing is done yet."""
+    """Show the act as it would be stated, before it is signed."""
     if turn not in TURNS:
         raise NotFoundError(f"a mandate cannot be asked to {turn}")
     title, follows, action, address = TURNS[turn]
-    reason = words_of(form, "reason")
+    reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", turn, mandate_id, "--reason", reason.text]
     act = SignedAct(
         title=title,
@@ -83,8 +83,8 @@ def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/running/{audit_id}/stop")
 def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The order to stop as it would be stated. Nothing is stopped yet."""
-    reason = words_of(form, "reason")
+    """Show the order to stop as it would be stated, before it is signed."""
+    reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
     act = SignedAct(
         title="Stop the audit",

@@ -19,7 +19,7 @@ from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import EntryRow
 from api.kernel.errors import InvalidRequestError
 from api.ledger import queries, to_wire
-from api.ledger.visibility import visible
+from api.ledger.visibility import select_visible_entries
 from api.web.dependencies import ReadDep
 from api.web.pagination import page
 from api.web.parameters import EntryNumberPath, NumberCursor
@@ -99,7 +99,7 @@ class LedgerFilter:
 
     def query(self, visit: PageRequest) -> SelectOfScalar[EntryRow]:
         """Days are days of UTC, and the last is among them."""
-        found = visible(visit.caller)
+        found = select_visible_entries(visit.caller)
         if self.kind:
             found = found.where(EntryRow.kind == self.kind)
         if self.auditor:
@@ -130,13 +130,13 @@ def explore(
     until: str = "",
     cursor: NumberCursor = None,
 ) -> Response:
-    """The entries that are looked for, newest first."""
+    """Show the entries that match a search, newest first."""
     wanted = LedgerFilter(q.strip(), kind, auditor, _day(since), _day(until))
     found = page(session, wanted.query(visit), EntryRow.number, to_wire, cursor, _SHOWN)
     auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/ledger.html",
-        entries=[(entry, gist(entry)) for entry in found.items],
+        entries=[(entry, summarise_entry(entry)) for entry in found.items],
         following=found.next,
         wanted=wanted,
         kinds=KINDS,
@@ -145,9 +145,11 @@ def explore(
 
 
 @router.get("/regulator/ledger/heads")
-def list_heads(visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None) -> Response:
+def list_checkpoints(
+    visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None
+) -> Response:
     """Signed heads, newest first, and who signed each."""
-    found = queries.list_heads(session, cursor, _SHOWN)
+    found = queries.list_checkpoints(session, cursor, _SHOWN)
     heads = [(head, _signers(head.note, visit.console.parts.origin)) for head in found.items]
     return visit.page("regulator/heads.html", heads=heads, following=found.next)
 
@@ -165,7 +167,7 @@ def show_entry(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep)
     )
 
 
-def gist(entry: Entry) -> str:
+def summarise_entry(entry: Entry) -> str:
     """Return a summary of an entry in one line."""
     facts = entry.facts | (entry.statement.body if entry.statement else {})
     told = [str(facts[name]) for name in _TELLING if isinstance(facts.get(name), str)][:_TOLD]
@@ -175,7 +177,7 @@ def gist(entry: Entry) -> str:
 
 
 def _document(entry: Entry) -> dict[str, Any]:
-    """The members of the entry, as they were hashed."""
+    """Return the members of the entry, as they were hashed."""
     stated = entry.statement and entry.statement.model_dump(mode="json")
     return {
         "number": entry.number,

@@ -17,7 +17,7 @@ from api.health.queue_status import MEANINGS, read_queue_status
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError
 from api.ledger import key_rotation
-from api.telemetry.process_counters import RequestCounts, added
+from api.telemetry.process_counters import RequestCounts, sum_traffic
 from api.web.dependencies import ReadDep
 from openapi.resources import SigningKey
 
@@ -25,7 +25,7 @@ router = pages()
 
 # What each key signs, and what becomes of it when it is retired.
 PURPOSES = {
-    "access-token": "Access tokens. A retired key verifies until the last of its tokens is over.",
+    "access-token": "Access tokens. A retired key verifies its tokens until the last one expires.",
     "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
     "ledger": "Heads of the ledger. The old key signs the head that names the new one.",
 }
@@ -55,7 +55,7 @@ def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/traffic")
 def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Requests by route, of all processes together, and each process by itself."""
+    """Show requests by route, of all processes together, and each process by itself."""
     found = list_processes(session)
     return visit.page(
         "operator/traffic.html",
@@ -67,7 +67,7 @@ def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/keys")
 def show_keys(visit: OperatorVisit) -> Response:
-    """The service's signing keys, the newest first."""
+    """Show the service's signing keys, the newest first."""
     known = key_rotation.list_keys(visit.console.parts.store)
     keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
     return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
@@ -86,7 +86,7 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
 
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Settings that affect privacy, as this process has them."""
+    """Show the settings that affect privacy, as this process has them."""
     found = list_privacy_settings(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 
@@ -100,9 +100,11 @@ def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
 
 
 def _by_route(found: list[dict[str, RequestCounts]]) -> list[tuple[str, RequestCounts]]:
-    """Processes added up, the busiest route first."""
+    """Return the totals of all processes, the busiest route first."""
     names = {name for routes in found for name in routes}
-    total = {name: added(routes[name] for routes in found if name in routes) for name in names}
+    total = {
+        name: sum_traffic(routes[name] for routes in found if name in routes) for name in names
+    }
     return sorted(total.items(), key=lambda item: (-item[1].requests, item[0]))
 
 

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from api.console.planner.questions import POWER, Question, ranges
 from api.console.rendering import pages
 from api.console.security.current_user import PageRequest, VisitDep
-from api.web.networks import network_of
+from api.web.request_head import network_of
 
 router = pages()
 

@@ -46,7 +46,7 @@ class Calculation(BaseModel):
 
 
 def ranges() -> dict[str, tuple[float, float]]:
-    """The least and the most of each number that can be asked about."""
+    """Return the smallest and largest allowed value of each numeric parameter."""
     return {
         name: (_limit(field.metadata, "ge"), _limit(field.metadata, "le"))
         for name, field in Question.model_fields.items()

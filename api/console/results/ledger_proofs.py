@@ -38,8 +38,8 @@ class Evidence(BaseModel):
 
 @router.get("/regulator/ledger/head.json")
 def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
-    """The newest signed head."""
-    return _evidence(visit, session, queries.get_newest_head(session).note, None)
+    """Return the newest signed head."""
+    return _evidence(visit, session, queries.get_newest_checkpoint(session).note, None)
 
 
 @router.get("/regulator/ledger/consistency.json")
@@ -73,7 +73,7 @@ def _evidence(
 
 
 def load_witnesses(session: Session) -> list[str]:
-    """The keys that regulators cosign with, as C2SP writes them."""
+    """Return the keys with which regulators cosign, as C2SP writes them."""
     rows = session.exec(select(ResearcherRow).where(ResearcherRow.role == "regulator"))
     found = (_witness(row) for row in rows if row.jwk)
     return [str(key) for key in found if key]

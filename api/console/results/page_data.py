@@ -85,7 +85,7 @@ def result_of(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]
 
 
 def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
-    """A receipt file as the SDK saves it, without names."""
+    """Return a receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
     document = {
@@ -101,7 +101,7 @@ def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> st
 
 
 def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
-    """The noisy numbers as CSV."""
+    """Return the noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):
         raise NotFoundError("this kind of audit has no table; release.json has all numbers")
@@ -115,7 +115,7 @@ def _body(visit: PageRequest, audit: Audit) -> bytes:
 
 
 def _result(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
-    """The audit as the SDK holds it, its receipt verified against our own published keys."""
+    """Return the audit as the SDK holds it, its receipt verified against our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
     mandates = get_budget(session, visit.caller).mandates
@@ -166,6 +166,6 @@ def _privacy(result: Result[Any]) -> tuple[str, ...]:
 
 
 def _files(result: Result[Any]) -> frozenset[str]:
-    # The sums of a two-party audit are on the machine that ran it.
-    table = {"data"} if result.kind != "two-party" else set[str]()
+    # Sums that the auditor decrypted are on the machine that ran the audit.
+    table = set[str]() if auditor_kind(result.kind).decrypted_here else {"data"}
     return frozenset({"report"} | table)

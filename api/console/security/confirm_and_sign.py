@@ -35,7 +35,7 @@ class SignedAct:
 
 
 def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
-    """The page on which it is signed. Nothing was done yet."""
+    """Show the page on which an act is signed. Nothing has been done yet."""
     return visit.page(
         "sign.html",
         act=act,
@@ -47,7 +47,7 @@ def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
 
 
 def parse_draft(model: type[Draft], **fields: object) -> Draft:
-    """The request that a form asks for; what is wrong with it is told."""
+    """Parse the request of a form, or return what is wrong with it."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -55,7 +55,7 @@ def parse_draft(model: type[Draft], **fields: object) -> Draft:
 
 
 def parse_signed(model: type[Draft], form: dict[str, str]) -> Draft:
-    """The request that was signed, as it comes back."""
+    """Parse the signed request that the browser sends back."""
     try:
         return model.model_validate_json(form.get("request", ""))
     except ValidationError as error:

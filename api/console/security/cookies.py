@@ -39,7 +39,7 @@ class Cookies:
         return cls(key, "/" if secure else f"{address.path.rstrip('/')}/console", secure)
 
     def read(self, request: Request, name: Name) -> str | None:
-        """The value of a cookie that we signed."""
+        """Return the value of a cookie that we signed."""
         value, _, mac = request.cookies.get(self._full(name), "").rpartition(".")
         ours = self._mac(name, value)
         return value if value and hmac.compare_digest(mac.encode(), ours.encode()) else None

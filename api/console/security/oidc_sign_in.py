@@ -111,7 +111,7 @@ class OutsideSignIn:
         )
 
     def _exchange(self, code: str, asked: SignInAttempt) -> str:
-        """The ID token for a code."""
+        """Exchange the code for an ID token."""
         try:
             with self._session() as client:
                 answer = client.fetch_token(

@@ -52,11 +52,19 @@ function readings(written, code) {
   const dropped = compact(written.replace(OPTIONAL_ZERO, ""));
   if (kept.startsWith("+")) return [kept.slice(1), dropped.slice(1)];
   const found = [];
-  if (code) found.push(code + kept);
+  // Where people dial 00 before a calling code, no national number begins with it.
+  const abroad = code && kept.startsWith("00") && dials00(code);
+  if (code && !abroad) found.push(code + kept);
   if (code && kept.startsWith(code)) found.push(kept);
   if (kept.startsWith("00")) found.push(kept.slice(2), dropped.slice(2));
   if (!found.length) throw new Error("a phone number without a country; give the calling code");
   return found;
+}
+
+function dials00(code) {
+  const plan = new Metadata();
+  plan.selectNumberingPlan(plan.getCountryCodeForCallingCode(code));
+  return plan.numberingPlan.IDDPrefix() === "00";
 }
 
 function compact(written) {

@@ -8,11 +8,13 @@ of the process that matches it, and nowhere else.
 """
 
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import BigInteger
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
 from api.db.types import Utc
+from openapi.resources.audiences import SupportedSource
 
 
 class ContentRow(SQLModel, table=True):
@@ -54,6 +56,11 @@ class AudienceRow(SQLModel, table=True):
     # An open audience is erased when it was not touched for a while, a sealed one some time after
     # its last release.
     expires_at: datetime = Field(sa_type=Utc, index=True)
+
+    @property
+    def source_for_kinds(self) -> SupportedSource:
+        """Return the source by which kinds of audit say what they support."""
+        return "confirmed" if self.participation_code else cast("SupportedSource", self.source)
 
 
 class GroupRow(SQLModel, table=True):

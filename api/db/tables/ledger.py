@@ -21,7 +21,7 @@ class EntryRow(SQLModel, table=True):
     at: datetime = Field(sa_type=Utc)
 
 
-class HeadRow(SQLModel, table=True):
+class LedgerEndRow(SQLModel, table=True):
     """The ledger's end, locked first by everything that appends: entries follow commit order."""
 
     __tablename__ = "ledger_head"

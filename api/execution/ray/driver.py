@@ -25,7 +25,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from api.execution.ray import tasks as in_cluster
-from api.execution.ray.tasks import Adapter, model_of
+from api.execution.ray.tasks import Adapter, get_model_digest
 from api.kernel.settings import RayCluster
 from api.platforms import partitions
 from api.platforms.fault_isolation import PlatformDownError
@@ -83,13 +83,13 @@ class RayEngine:
         """For each partition how to make the adapter, its people, and what was gathered of them."""
         pieces = self.platform.pieces if wanted is not None else None
         make = ray.cloudpickle.dumps(self.make)  # type: ignore[no-untyped-call]
-        model = model_of(self.platform, wanted)
+        model = get_model_digest(self.platform, wanted)
         adapter = Adapter(make, model, wanted, gathers=pieces is not None)
         count = self.cluster.partitions
         if wanted is None or pieces is None:
-            yield from ((adapter, part) for part in partitions.ranges(membership, count))
+            yield from ((adapter, part) for part in partitions.split_by_range(membership, count))
             return
-        parts = partitions.parts(membership, count)
+        parts = partitions.split_by_partition(membership, count)
         everyone = ray.put(np.sort(membership.everyone()))
         task = self._task(_SCATTERED, begun, returns=len(parts))
         names = pieces.pieces(wanted.log)

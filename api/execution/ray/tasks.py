@@ -25,8 +25,8 @@ def _made(adapter: bytes) -> Platform:
     return make()
 
 
-def model_of(platform: Platform, wanted: LogColumns | None) -> str | None:
-    """The digest of the model whose work is read: that of a log, or the one that scores."""
+def get_model_digest(platform: Platform, wanted: LogColumns | None) -> str | None:
+    """Return the digest of the model that is read: that of a log, or the one that scores."""
     if wanted is not None:
         return platform.logs.logs()[wanted.log].model_digest if platform.logs else None
     return platform.scores.model_digest if platform.scores else None
@@ -43,7 +43,7 @@ class Adapter:
 
     @contextmanager
     def platform(self, shares: Sequence[pa.Table | None] = ()) -> Iterator[Platform]:
-        """The platform, with logs of what was gathered; of the worker's model before and after.
+        """Open the platform with the logs of what was gathered; check its model before and after.
 
         A receipt names the worker's, and this process made its adapter at another time.
         """
@@ -56,10 +56,12 @@ class Adapter:
         whole = [share for share in shares if share is not None]
         if not self.gathers or self.wanted is None or made.logs is None or len(whole) < len(shares):
             return made  # a piece could not be scanned, and everybody's rows are read by person
-        return replace(made, logs=row_exchange.Gathered.of(made.logs.logs(), self.wanted, whole))
+        return replace(
+            made, logs=row_exchange.GatheredLogs.of(made.logs.logs(), self.wanted, whole)
+        )
 
     def _require_model(self, made: Platform) -> None:
-        if model_of(made, self.wanted) != self.model:
+        if get_model_digest(made, self.wanted) != self.model:
             raise PlatformDownError(
                 "another model is in the cluster than in the worker", case="another-model"
             )
@@ -86,7 +88,7 @@ def split_by_key(
     """Rows read by person, for each partition of their keys."""
     with adapter.platform(shares) as platform:
         rows = work(platform, people)
-    return partitions.columns_apart(rows, partitions.of_keys(rows[key], count), count)
+    return partitions.split_columns(rows, partitions.partition_keys(rows[key], count), count)
 
 
 def compute_by_key(work: Callable[[Columns], Table], *shares: Columns) -> Table:
@@ -105,6 +107,8 @@ def scatter_rows(
             raise PlatformDownError(f"a piece of {wanted.log!r} is not there")
         log = platform.logs.logs()[wanted.log]
         try:
-            return [*row_exchange.scattered(platform.pieces, log, wanted, piece, everyone, count)]
+            return [
+                *row_exchange.scatter_piece(platform.pieces, log, wanted, piece, everyone, count)
+            ]
         except Exception:  # an adapter may raise anything, and it may be about somebody
             return [None] * count

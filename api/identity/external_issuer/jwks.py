@@ -44,7 +44,7 @@ class OutsideKeys:
         self._fetched_at = self._tried_at = self._due_at = self._search_at = _NEVER
 
     def find(self, kid: str | None) -> Key | None:
-        """The key of this kid; a token without a kid is understood if there is just one key."""
+        """Return the key of this kid; accept a token without a kid if there is one key."""
         if time.monotonic() >= self._due_at:
             self._refresh()
         key = self._pick(kid)

@@ -57,7 +57,7 @@ from api.kinds.building_blocks.log_rows import (
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
 from privacy.plans.bias_size import BIAS_UNIT
@@ -175,7 +175,7 @@ class Scored:
 
 
 def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeRequest) -> Columns:
-    """The columns of `Scored`, of all batches."""
+    """Return the columns of `Scored`, of all batches."""
     names = (request.query, request.score, request.outcome)
     pieces = [
         (np.full(len(rows.person), group), rows.person, *(rows.numbers[name] for name in names))
@@ -187,7 +187,7 @@ def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeReques
 
 
 def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
-    """The cells: of each group, then the two outcomes."""
+    """Return the cells: of each group, then the two outcomes."""
     low, high = request.outcome_range.low, request.outcome_range.high
     corrected = np.clip(_corrected(request, rows, groups), low, high)
     given = rows.given
@@ -238,9 +238,11 @@ def _number(label: str) -> int:
 def _places(
     query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """The place of each row, from 0, within its query: by value from the highest, then score."""
+    """Return the place of each row, from 0, within its query: by value from the highest, then
+    score.
+    """
     order = np.lexsort((person, -score, -value, query))
-    first, rows = runs_of(query[order])
+    first, rows = find_runs(query[order])
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place

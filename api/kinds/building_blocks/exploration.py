@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kinds.context import Journal
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Fleet, Terms, fleet_of
-from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Fleet, Terms, make_fleet
+from api.kinds.envy_freeness.algorithms.checkpoint import (
+    arrays_of,
+    pack_state,
+    restore_state,
+    unpack_state,
+)
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.envy_freeness.participants import DrawnLots
 from api.platforms.fault_isolation import PlatformDownError, call_isolating_failures
@@ -52,26 +57,26 @@ class Course:
 
     @classmethod
     def begin(cls, terms: Terms, drawn: DrawnLots, secret: int, digest: str) -> "Course":
-        fleet = fleet_of(terms, drawn.arms, len(drawn.targets))
+        fleet = make_fleet(terms, drawn.arms, len(drawn.targets))
         gone, missed = np.zeros((2, len(drawn.targets), drawn.arms), bool)
         return cls(fleet, drawn, secret, digest, gone, missed)
 
     @classmethod
     def read(cls, terms: Terms, state: bytes) -> "tuple[Course, bool]":
         """Return the course as it was written, and whether the next batch was planned already."""
-        arrays = unpacked(state)
+        arrays = unpack_state(state)
         policies = arrays["policies"]
         # Courses that began before lots were numbered have a row for each.
         lots = arrays.get("lots", np.arange(len(policies)))
         drawn = DrawnLots(policies, lots, int(arrays["spare"]))
         course = cls.begin(terms, drawn, int(arrays["secret"]), str(arrays["digest"]))
-        take_up(course.fleet, arrays)
+        restore_state(course.fleet, arrays)
         course.gone, course.missed = arrays["gone"], arrays["missed"]
         course.done = int(arrays["done"])
         return course, bool(arrays["planned"])
 
     def written(self, *, planned: bool) -> bytes:
-        return packed(
+        return pack_state(
             {
                 "policies": self.drawn.policies,
                 "lots": self.drawn.lots,

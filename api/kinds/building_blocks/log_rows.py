@@ -27,11 +27,11 @@ from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import Log, LogColumns, Logs, Persons, Platform
-from api.platforms.row_exchange import PERSON, nothing, persons_of
-from api.platforms.row_sampling import Places, drawn_rows, runs_of
+from api.platforms.row_exchange import PERSON, empty_table, read_persons
+from api.platforms.row_sampling import Places, find_runs, sample_rows
 from api.telemetry.metrics import adapter_call
 from privacy.tables.bounded_table import Bounds, Table
-from privacy.tables.membership import BATCH, Membership, among
+from privacy.tables.membership import BATCH, Membership, is_among
 
 # Of a batch of people, as rows come; where there are more, fewer people are read at once, and
 # nobody who has more alone.
@@ -96,7 +96,7 @@ class SelectedRows:
         )
 
     def part(self, which: slice) -> "SelectedRows":
-        """Some that lie together, without a copy."""
+        """Return adjacent rows without a copy."""
         return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
@@ -108,15 +108,15 @@ class SelectedRows:
         """Return the first index and the number of each person's rows, given rows ordered by
         person.
         """
-        return runs_of(self.person)
+        return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
-        """The rows of these people, who are sorted, of rows that are ordered by person."""
+        """Return the rows of these people, who are sorted. The rows must be ordered by person."""
         first, rows = self.runs
         who = self.person[first]
         if np.array_equal(who, persons):
             return self
-        found = among(who, persons)
+        found = is_among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 
@@ -128,7 +128,7 @@ def new_secret() -> int:
 def draw_rows(
     logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[int, SelectedRows]]:
-    """The rows of an audience, a batch of people at a time, by the number of their group."""
+    """Yield the rows of an audience, a batch of people at a time, by the number of their group."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -160,7 +160,7 @@ def tabulate_rows(
     bounds: Bounds,
     reduce: Callable[[Groups, SelectedRows], Table],
 ) -> Table:
-    """The tables of all people together, wherever they are read.
+    """Return the tables of all people together, on any engine.
 
     `reduce` makes a table of rows and of the number of the group that each row is of.
     """
@@ -184,7 +184,7 @@ def _reduced(
     group: Groups,
     rows: SelectedRows,
 ) -> Table:
-    """The table of some rows at a time: what is made of them on the way is larger than they are."""
+    """Reduce some rows at a time: intermediate results are larger than the rows."""
     table = Table.zeros(bounds)
     for start in range(0, len(rows.person), _REDUCED):
         part = slice(start, start + _REDUCED)
@@ -195,7 +195,7 @@ def _reduced(
 def _grouped(
     membership: Membership, persons: Persons, rows: SelectedRows
 ) -> Iterator[tuple[Groups, SelectedRows]]:
-    """The rows at once where nobody is in two groups, else group by group."""
+    """Yield all rows at once if nobody is in two groups, else group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -211,7 +211,7 @@ def _drawn(rows: SelectedRows, most: int, secret: int) -> SelectedRows:
     first, each = rows.runs
     if not len(each) or each.max() <= most:
         return rows
-    return rows.take(drawn_rows(rows.person, first, each, most, secret))
+    return rows.take(sample_rows(rows.person, first, each, most, secret))
 
 
 def _within(members: Persons, persons: Persons) -> Persons:
@@ -232,7 +232,7 @@ def _read_or_cut(
 
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
-    """The usable rows of these people, ordered by person; None if they are too many to hold."""
+    """Return the usable rows of these people, ordered by person; None if too many to hold."""
     columns = selection.wanted.columns
     parts, size = list[SelectedRows](), 0
     with adapter_call("read"):
@@ -241,7 +241,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Selec
             if size > _MOST_BYTES:
                 return None
             parts.append(_as_rows(part, selection, log))
-    rows = SelectedRows.joined(parts or [_as_rows(nothing(columns), selection, log)])
+    rows = SelectedRows.joined(parts or [_as_rows(empty_table(columns), selection, log)])
     del parts  # before everything is copied once more
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
@@ -272,8 +272,8 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
-    """The usable rows, with numbers cut to their ranges."""
-    person = persons_of(table[PERSON])
+    """Return the usable rows, with numbers clipped to their ranges."""
+    person = read_persons(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
@@ -312,7 +312,7 @@ def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np
 
 
 def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
-    """The place of each word among the values, -1 where it is none of them."""
+    """Return the index of each word among the values, -1 for an unknown word."""
     known = pa.array(values, pa.string())
     if pa.types.is_dictionary(column.type):
         chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]

@@ -25,7 +25,7 @@ from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import log_checks
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import NOBODY, VIEWER, Log, Logs, Persons, Platform, Ranking
-from api.platforms.row_exchange import PERSON, nothing
+from api.platforms.row_exchange import PERSON, empty_table
 from api.telemetry.metrics import adapter_call
 from openapi.resources import RankedRows, SoftLot, SoftNdcg, SoftPot
 from openapi.resources.catalogue import RankingOffer
@@ -78,7 +78,7 @@ def rules(request: RankedRows) -> tuple[str, ...]:
 
 
 def columns_of(request: RankedRows) -> tuple[str, ...]:
-    """The numbers of a row that the metric is made of, in its order."""
+    """Return the numeric columns that the metric needs, in its order."""
     match request:
         case SoftNdcg() | SoftLot():
             return (request.relevance,)
@@ -90,7 +90,7 @@ def columns_of(request: RankedRows) -> tuple[str, ...]:
 def values_of(
     request: RankedRows, metric: OfLists, persons: Persons, platform: Platform
 ) -> NDArray[np.int64]:
-    """The values of these people, in order."""
+    """Return the values of these people, in order."""
     order = np.argsort(persons)
     source = log_checks.logs_of(platform)
     described = source.logs()[request.log]
@@ -128,7 +128,7 @@ class _ListReader:
         wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
         with adapter_call("read"):
             batches = list(self.source.read(self.request.log, some, wanted))
-        table = pa.Table.from_batches(batches) if batches else nothing(wanted)
+        table = pa.Table.from_batches(batches) if batches else empty_table(wanted)
         placed = pc.and_(table[ranking.query].is_valid(), table[ranking.place].is_valid())
         asked = pc.is_in(table[PERSON].cast(pa.int64()), pa.array(some, pa.int64()))
         table = table.filter(pc.and_(placed, asked))

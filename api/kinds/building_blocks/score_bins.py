@@ -89,7 +89,7 @@ def count(bins: Edges | Levels) -> int:
 
 
 def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
-    """The bin of each score; one past the last for scores in none, NaN and infinities included."""
+    """Return the bin of each score; one past the last for a score in no bin, NaN or infinity."""
     if isinstance(bins, Levels):
         levels = np.asarray(bins.levels)
         found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
@@ -104,7 +104,7 @@ def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp
 
 
 def _compared(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The bins by comparing with each edge: of a few, many times faster than to search.
+    """Return the bins by comparing with each edge: much faster than a search if edges are few.
 
     Who has passed no edge is in no bin, and who is above the last one has passed one too many.
     """

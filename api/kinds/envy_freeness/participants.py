@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.platforms.interfaces import Persons
-from api.platforms.row_sampling import below, distinct_below, runs_of
+from api.platforms.row_sampling import find_runs, sample_below, sample_distinct_below
 
 Places = NDArray[np.intp]
 _PLACES = 2**52
@@ -60,7 +60,7 @@ def draw_lots(
     leads[_targets(people, lots[:, 0], places[:, 0]), 0] = True
     person, lot, lead = np.repeat(people, arms_per_person), lots.ravel(), leads.ravel()
     order = np.lexsort((person, places.ravel(), ~lead, lot))
-    start, size = runs_of(lot[order])
+    start, size = find_runs(lot[order])
     runs = start[(size > arms) & lead[order][start]]
     members = order[runs[:, None] + np.arange(arms + 1)]
     return DrawnLots(person[members], lot[order][runs])
@@ -69,18 +69,18 @@ def draw_lots(
 def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:
     """Return the lots of each person, their home first, and their place in each of them."""
     everywhere = np.full(len(people), 1, np.intp)
-    home = below(lots * everywhere, people, 0, secret)
-    others = distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
+    home = sample_below(lots * everywhere, people, 0, secret)
+    others = sample_distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
     lot = np.column_stack([home, others + (others >= home[:, None])])
     steps = range(each, 2 * each)
-    places = [below(_PLACES * everywhere, people, step, secret) for step in steps]
+    places = [sample_below(_PLACES * everywhere, people, step, secret) for step in steps]
     return lot, np.column_stack(places)
 
 
 def _targets(people: Persons, home: Places, place: Places) -> Places:
     """Return the index of the first person at home in each lot that has one."""
     order = np.lexsort((people, place, home))
-    start, _ = runs_of(home[order])
+    start, _ = find_runs(home[order])
     return order[start]
 
 

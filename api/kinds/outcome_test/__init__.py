@@ -111,7 +111,7 @@ class OutcomeTest:
 
 
 def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, groups: int) -> Cells:
-    """The sums of one batch of rows, by group, bin and moment."""
+    """Return the sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)
     place = score_bins.bin_of(scores, request.bins)

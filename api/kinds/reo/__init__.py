@@ -135,7 +135,7 @@ class Reo:
 
 
 def cells(request: ReoRequest, traffic: Traffic, rows: SelectedRows) -> NDArray[np.intp]:
-    """The flat cell of each row within its group of the audience."""
+    """Return the flat cell of each row within its group of the audience."""
     strategy = slot = rows.words[traffic.strategy]
     if request.days and traffic.day:
         slot = strategy * len(request.days) + rows.words[traffic.day]

@@ -38,7 +38,7 @@ from openapi.resources import (
 )
 from privacy.errors import BoundsError
 from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, sum_by_person
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
 from privacy.waist import ReleasePlan
@@ -103,10 +103,10 @@ class TwoParty:
 
     def held_bytes(self, request: TwoPartyRequest, audience: AudienceFacts) -> int:
         """All messages, what is read of them, sums under encryption, and everybody's values."""
-        from privacy.two_party.message_order import script  # an extra
+        from privacy.two_party.message_order import list_messages  # an extra
 
         terms = terms_of(request, audience, "")
-        said = sum(both.message.length + both.answer.length for both in script(terms))
+        said = sum(both.message.length + both.answer.length for both in list_messages(terms))
         sums = SUM_BYTES * terms.groups * terms.cells
         people = max(audience.candidates or 0, audience.members)
         return int(2 * said + sums + VALUE_BYTES * terms.cells * people)
@@ -119,7 +119,7 @@ class TwoParty:
         released: Mapping[str, Any],
     ) -> dict[str, Any]:
         asked = request.model_dump(include={"metric", "hidden_groups", "weight_scale"})
-        cells = list(metric_of(request.metric.model_dump()).layout.cells)
+        cells = list(make_metric(request.metric.model_dump()).layout.cells)
         return {**asked, "rows": audience.members, "cells": cells, **released}
 
     def rules(self, request: TwoPartyRequest, platform: Platform) -> tuple[str, ...]:
@@ -139,14 +139,14 @@ class TwoParty:
 
 
 def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -> Any:
-    """The `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
+    """Return the `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
     from privacy.two_party.service_terms import service_terms  # an extra
 
     return service_terms(
         audit_id,
         rows=audience.members,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=audience.candidates,
@@ -158,7 +158,7 @@ def values_of(
 ) -> Callable[[Persons], Integers]:
     """Return the function that computes values (person × cell) within the terms' bounds."""
     metric = request.metric
-    made: Any = metric_of(metric.model_dump())
+    made: Any = make_metric(metric.model_dump())
     cut: Callable[[Integers], Integers] = made.layout.cut
 
     def values(persons: Persons) -> Integers:
@@ -241,7 +241,7 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
     if isinstance(metric, SoftLot):
         log_checks.check_range(metric.relevance_range, *log.numbers[metric.relevance])
     try:
-        metric_of(metric.model_dump())
+        make_metric(metric.model_dump())
     except BoundsError as error:
         raise InvalidBinsError(f"{error}. Nothing was charged.", case="metric-bounds") from error
 

@@ -7,7 +7,7 @@ from sqlmodel import Session, col, func, select
 
 from api.app.capacity import Capacity
 from api.audits.queue.heartbeats import SILENCE
-from api.db import EntryRow, HeadRow, ProcessRow, SigningKeyRow
+from api.db import EntryRow, LedgerEndRow, ProcessRow, SigningKeyRow
 from api.db.schema import list_revisions
 from api.kernel.checks import Checks, NotApplicableError, WarnedError
 from api.kernel.clock import now
@@ -34,7 +34,9 @@ def database_answers(subject: DoctorSubject) -> str | None:
         return None if session.execute(text("SELECT 1")).scalar_one() == 1 else "it does not count"
 
 
-@DATABASE.check("take back what makes it faster and forgetful: a charge must survive any crash")
+@DATABASE.check(
+    "undo the settings that make it faster and less durable: a charge must survive any crash"
+)
 def commits_are_durable(subject: DoctorSubject) -> str | None:
     if subject.is_sqlite:
         return _weak_pragmas(subject)
@@ -105,7 +107,7 @@ def schema_is_the_newest(subject: DoctorSubject) -> str | None:
 def ledger_is_whole(subject: DoctorSubject) -> str | None:
     """Compare the number of entries, and hash all that the newest signed head covers."""
     with subject.store.snapshot() as session:
-        size = session.exec(select(HeadRow)).one().size
+        size = session.exec(select(LedgerEndRow)).one().size
         entries = session.exec(select(func.count()).select_from(EntryRow)).one()
         signed = load_latest(session)
         if entries != size:
@@ -135,7 +137,7 @@ def ledger_continues_the_head(subject: DoctorSubject) -> str | None:
     if head is None:
         return "no key of this ledger signed that head"
     with subject.store.snapshot() as session:
-        size = session.exec(select(HeadRow)).one().size
+        size = session.exec(select(LedgerEndRow)).one().size
         if size < head.size:
             return f"the database is old: a head of {head.size} entries was signed, it has {size}"
         if load_tree(session).root(head.size) != head.root:

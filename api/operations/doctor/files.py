@@ -28,7 +28,7 @@ def settings_are_private(subject: DoctorSubject) -> str | None:
 
 @FILES.check(_TO_DO)
 def key_files_are_private(subject: DoctorSubject) -> str | None:
-    """The adapter's token and the key of the client certificate."""
+    """Check that the adapter's token and the key of the client certificate are private."""
     options = subject.settings.platform_options
     files = [Path(options[name]) for name in _KEY_OPTIONS if options.get(name) is not None]
     if not files:
@@ -38,7 +38,7 @@ def key_files_are_private(subject: DoctorSubject) -> str | None:
 
 @FILES.check(_TO_DO)
 def database_is_private(subject: DoctorSubject) -> str | None:
-    """The database of SQLite, its write-ahead log and its shared memory."""
+    """Check that the files of SQLite are private: database, write-ahead log and shared memory."""
     if not subject.is_sqlite:
         raise NotApplicableError("the files of PostgreSQL are not visible from here")
     files = (subject.file.with_name(subject.file.name + end) for end in ("", "-wal", "-shm"))

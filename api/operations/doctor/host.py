@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlmodel import select
 
-from api.db import HeadRow
+from api.db import LedgerEndRow
 from api.kernel.checks import Checks, NotApplicableError
 from api.operations.doctor.subject import GIB, DoctorSubject
 
@@ -40,7 +40,7 @@ def clock_agrees_with_the_database(subject: DoctorSubject) -> str | None:
 @MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
 def clock_is_not_behind_the_ledger(subject: DoctorSubject) -> str | None:
     with subject.store.read() as session:
-        latest = session.exec(select(HeadRow)).one().latest
+        latest = session.exec(select(LedgerEndRow)).one().latest
     behind = (latest - subject.now()).total_seconds()
     return f"the ledger is {behind:.0f} s ahead of it" if behind > _SKEW_SECONDS else None
 
@@ -83,7 +83,7 @@ def _little_room(subject: DoctorSubject, folder: Path) -> str | None:
     warns=True,
 )
 def memory_is_enough(subject: DoctorSubject) -> str | None:
-    """The other half is for the program, requests and two-party runs."""
+    """Check that half of the memory is left for the program, requests and two-party runs."""
     allowed, one = subject.memory(), subject.settings.audit_memory_bytes
     if 2 * one <= allowed:
         return None

@@ -27,7 +27,9 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """The folders of the groups this process is in, up to the topmost, and the file to look for."""
+    """Yield the folders of this process's control groups, up to the topmost, and the file to look
+    for.
+    """
     told, top = root / "proc/self/cgroup", root / "sys/fs/cgroup"
     for line in told.read_text().splitlines() if told.is_file() else ():
         # hierarchy:controllers:path   cgroups(7)

@@ -92,17 +92,17 @@ class SearchedAudience:
     def rows(self, world: PeopleWorld) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
         from api.two_party.candidates import load_candidates
-        from privacy.two_party.joins import once
+        from privacy.two_party.joins import keep_first_rows
 
         named = pa.array([name for group in range(self.groups) for name in self._names(group)])
         if self.source == "hidden":
             audit = f"audit_{world.seed}"
             found = load_candidates(platform_of(world), USERNAME, self.size, audit, _settings())
             drawn = found.shuffled(self.size)
-            return once(drawn.found(drawn.tokens, tokens(USERNAME, named)))
+            return keep_first_rows(drawn.found(drawn.tokens, tokens(USERNAME, named)))
         matched = match_isolating_failures(world, Members(USERNAME, named))
         [kept] = sealing._confirmed(world, self._code_row, [matched])
-        return once(np.where(np.isin(matched, kept), matched, NOBODY))
+        return keep_first_rows(np.where(np.isin(matched, kept), matched, NOBODY))
 
     def is_full(self, world: PeopleWorld) -> bool:
         """Whether a sample of this size can be drawn, as the platform's offer says it can."""

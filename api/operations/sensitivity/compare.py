@@ -97,7 +97,7 @@ def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
 
 
 def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Fraction:
-    """The loss of one pair, exactly."""
+    """Return the exact loss of one pair."""
     total = Fraction(0)
     for name, cells in stacks.items():
         if (mechanism := _priced(plan, name)) is not None:
@@ -107,7 +107,7 @@ def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Frac
 
 
 def _priced(plan: waist.ReleasePlan, name: str) -> waist.Mechanism | None:
-    """The mechanism whose noise is on these cells; that of a tree is on its nodes."""
+    """Return the mechanism whose noise is on these cells; that of a tree is on its nodes."""
     mechanism = plan.get(name)
     if isinstance(mechanism, waist.LaplaceTree):
         return None
@@ -136,7 +136,7 @@ def _with_nodes(plan: waist.ReleasePlan, stacks: Stacks) -> dict[str, Cells]:
 
 
 def _grown(mechanism: waist.LaplaceTree, flat: Cells) -> Cells:
-    """The nodes above the leaves, by the transformation that a release applies."""
+    """Return the nodes above the leaves, by the transformation that a release applies."""
     grow = tree._tree(mechanism.leaves, mechanism.branching)
     incidence = np.array([grow(leaf) for leaf in np.eye(mechanism.leaves, dtype=np.int64)])
     rows = flat.reshape(len(flat), -1, mechanism.leaves)

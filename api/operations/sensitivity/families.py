@@ -40,7 +40,7 @@ class Family:
     seed: int = 0
 
     def worlds(self) -> Iterator[PeopleWorld]:
-        """The world without the person first."""
+        """Yield the world without the person first."""
         yield PeopleWorld(self.others, self.seed)
         for human in self.variants:
             people = {**self.others, self.number: human}

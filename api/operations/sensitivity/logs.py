@@ -54,5 +54,5 @@ _COLUMNS = {
 
 
 def columns_of(log: str) -> Mapping[str, pa.DataType]:
-    """The columns of a row, in order."""
+    """Return the columns of a row, in order."""
     return _COLUMNS[log]

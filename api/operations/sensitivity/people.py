@@ -146,7 +146,7 @@ class PeopleWorld:
 
 
 def names(number: int, group: int) -> tuple[str, str]:
-    """The identifiers of a person in one group of the upload."""
+    """Return the identifiers of a person in one group of the upload."""
     return f"{number}.{group}", f"{number}.{group}.again"
 
 

@@ -37,12 +37,12 @@ class Upload:
 
 def find_near_identical(session: Session, period: TimeRange) -> Iterator[Flag]:
     """For each audience of the period, the earlier one it is most like, if it is like any."""
-    for upload, earlier, found in pairs(_uploads(session)):
+    for upload, earlier, found in find_similar_pairs(_uploads(session)):
         if upload.at in period:
             yield _flag(upload, earlier, found)
 
 
-def pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
+def find_similar_pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
     """Each upload that is near-identical to an earlier one, with the one most like it."""
     holders: dict[int, deque[Upload]] = {}
     for upload in uploads:

@@ -42,17 +42,17 @@ class Burst(NamedTuple):
     earlier_days: int
 
 
-def spending_bursts(session: Session, period: TimeRange) -> Iterator[Flag]:
+def flag_spending_spikes(session: Session, period: TimeRange) -> Iterator[Flag]:
     by_mandate = _days(session, period)
     query = select(MandateRow).where(col(MandateRow.id).in_(by_mandate))
     for mandate in session.exec(query):
-        for burst in bursts(mandate, by_mandate[mandate.id]):
+        for burst in find_spikes(mandate, by_mandate[mandate.id]):
             # Full days of UTC: the one in which the period begins is told as a whole.
             if period.since.date() <= burst.day and _midnight(burst.day) < period.until:
                 yield _flag(mandate, burst)
 
 
-def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
+def find_spikes(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
     """Yield the days far above the mandate's own earlier days.
 
     While there are too few of them, days with several audits are held against an even pace. A
@@ -61,7 +61,7 @@ def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
     before: list[Fraction] = []
     for day in sorted(days):
         known = len(before) >= THRESHOLDS.burst_history
-        usual = median(before) if known else even_pace(mandate)
+        usual = median(before) if known else compute_even_pace(mandate)
         spent, audits = days[day]
         large = spent >= Fraction(THRESHOLDS.burst_share) * mandate.limit
         comparable = known or audits >= _AUDITS_WITHOUT_HISTORY
@@ -70,8 +70,8 @@ def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
         before.append(spent)
 
 
-def even_pace(mandate: MandateRow) -> Fraction:
-    """The limit, spread over the days in which it holds."""
+def compute_even_pace(mandate: MandateRow) -> Fraction:
+    """Return the limit, spread over the days in which it holds."""
     days = mandate.renewal_days or (mandate.valid_until - mandate.valid_from).days
     return mandate.limit / max(1, days)
 

@@ -23,7 +23,7 @@ class Tiny(NamedTuple):
     members: int
 
 
-def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
+def flag_tiny_groups(session: Session, period: TimeRange) -> Iterator[Flag]:
     """For each auditor who had too many, the stretch of days that has the most."""
     by_auditor: dict[str, list[Tiny]] = {}
     fewest = func.min(GroupRow.members)
@@ -40,12 +40,12 @@ def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
         if at is not None:
             by_auditor.setdefault(auditor_id, []).append(Tiny(at, audience_id, members))
     for auditor_id, found in by_auditor.items():
-        most = densest(found, period)
+        most = find_densest_window(found, period)
         if len(most) >= THRESHOLDS.tiny_audiences:
             yield _flag(auditor_id, most)
 
 
-def densest(found: list[Tiny], period: TimeRange) -> list[Tiny]:
+def find_densest_window(found: list[Tiny], period: TimeRange) -> list[Tiny]:
     """Return the largest set of them within the window of days, whose last is in the period."""
     best: list[Tiny] = []
     first = 0

@@ -9,7 +9,7 @@ from api.kernel.checks import Checks, NotApplicableError
 from api.platforms.conformance.subject import TRIAL, Subject
 from api.platforms.http import messages
 from api.platforms.http.client import AdapterClientOptions
-from api.platforms.http.content_json import packed_content
+from api.platforms.http.content_json import encode_content
 from api.platforms.http.public_facts import DIGEST
 
 LINE = Checks[Subject]()
@@ -47,7 +47,7 @@ def scores_say_their_model(subject: Subject) -> str | None:
     line, scores = _line(subject), subject.platform.scores
     if scores is None:
         raise NotApplicableError("there are no scores")
-    ask = {"content": packed_content(TRIAL), "context": subject.context}
+    ask = {"content": encode_content(TRIAL), "context": subject.context}
     persons, digest = subject.people(), scores.model_digest
     alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
     headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}

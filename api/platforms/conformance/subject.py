@@ -44,7 +44,7 @@ class Subject:
     line: AdapterClientOptions | None = None
 
     def people(self, most: int = _PEOPLE) -> Persons:
-        """Some who are known, sorted."""
+        """Return some known people, sorted."""
         if not len(self.persons):
             raise NotApplicableError("no people are known: bring some with --identifiers")
         return self.persons[:most]
@@ -80,7 +80,7 @@ def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.
 
 
 def _listed(platform: Platform) -> dict[str, pa.Array]:
-    """Identifiers of a few people of the directory, where there is one."""
+    """Return identifiers of a few people of the directory, where there is one."""
     listed = {}
     for kind in KINDS:
         with suppress(Exception):  # a check of its own says so

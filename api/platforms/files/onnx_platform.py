@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from api.platforms.files.people_table import PeopleTable, TableError
 from api.platforms.interfaces import Persons, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 
 Tensors = Mapping[str, NDArray[Any]]
 # What a model is told of content and context, where it does not read words itself.
@@ -103,7 +103,7 @@ class OnnxScores:
         told = self._tell(content, context)
         rows = self._rows(persons)
         known = np.flatnonzero(rows >= 0)
-        places = lanes_of(rows[known])
+        places = assign_lanes(rows[known])
         size = self._options.rows_per_run
         # About nobody, there is one run too.
         runs = int(places.max(initial=0)) // size + 1
@@ -141,11 +141,11 @@ class OnnxScores:
         return [self._session.get_outputs()[0].name]
 
 
-def lanes_of(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A place for each row, each its own, that leaves the same rest modulo `LANES` as the row."""
+def assign_lanes(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return a place for each row, each its own, with the row's remainder modulo `LANES`."""
     lane = rows % LANES
     order = np.argsort(lane, kind="stable")
-    first, count = runs_of(lane[order])
+    first, count = find_runs(lane[order])
     turn = np.empty(len(rows), np.intp)
     turn[order] = np.arange(len(rows)) - np.repeat(first, count)
     return turn * LANES + lane

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from api.platforms.interfaces import Log, Persons
-from api.platforms.row_exchange import PERSON, with_codes
+from api.platforms.row_exchange import PERSON, encode_categories
 
 
 @dataclass(frozen=True)
@@ -38,4 +38,4 @@ class ParquetLogs:
         for piece in self.pieces(log):
             path = self.folder / log / piece
             rows = pq.read_table(path, columns=[PERSON, *columns], filters=between)
-            yield from with_codes(rows).to_batches()
+            yield from encode_categories(rows).to_batches()

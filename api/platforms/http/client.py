@@ -88,7 +88,7 @@ class AdapterClientOptions(BaseModel):
         return self
 
     def authorization(self) -> dict[str, str]:
-        """The header that a call brings along."""
+        """Return the header that a call sends."""
         token = self.token.get_secret_value() if self.token else None
         if self.token_file is not None:
             token = self.token_file.read_text().strip()
@@ -185,7 +185,7 @@ class AdapterClient:
     def _answered(
         self, method: str, path: str, people: int | None, body: bytes | None = None
     ) -> "Iterator[AnswerStream]":
-        """An answer of status 200 to be read; whatever goes wrong is `CallFailedError`."""
+        """Open an answer of status 200 for reading; any failure is a `CallFailedError`."""
         seconds = self.options.call_seconds + (people or 0) * self.options.person_seconds
         timeout = httpx2.Timeout(seconds, connect=self.options.connect_seconds)
         headers = self.options.authorization() | (

@@ -45,7 +45,7 @@ class Message:
 
 
 def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> Iterator[bytes]:
-    """The bytes of a message, a batch of rows at a time; `batches` in place of its own rows."""
+    """Yield the bytes of a message, a batch of rows at a time; `batches` replace its own rows."""
     said: dict[bytes, bytes] = {_ASK: json.dumps(message.ask).encode()}
     if message.model_digest is not None:
         said[_MODEL] = message.model_digest.encode()
@@ -66,7 +66,7 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
     """
     try:
         with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:
-            schema, batches = reader.schema, list(_bounded(reader, limit, rows))
+            schema, batches = reader.schema, list(_read_bounded(reader, limit, rows))
         said = schema.metadata or {}
         model = said.get(_MODEL)
         columns = pa.Table.from_batches(batches, schema.remove_metadata())
@@ -78,7 +78,7 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
         raise WireError("not an Arrow stream with what belongs in it") from error
 
 
-def _bounded(
+def _read_bounded(
     reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
 ) -> Iterator[pa.RecordBatch]:
     """Batches as they come. Rows of nothing take nothing until they are read as numbers."""

@@ -26,7 +26,9 @@ class AnsweringModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def current(self, told: str) -> str:
-        """The model whose answers are taken; `told` is what the platform says that it has now."""
+        """Return the model whose answers are accepted; `told` is the one that the platform states
+        now.
+        """
         with self._lock:
             if self._may_come(told):
                 self._become(told)

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from api.platforms.directory import usable
+from api.platforms.directory import keep_usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.http.client import AdapterClient, AdapterClientOptions, CallFailedError
-from api.platforms.http.content_json import packed_content
+from api.platforms.http.content_json import encode_content
 from api.platforms.http.messages import Message
 from api.platforms.http.model_version import AnsweringModel
 from api.platforms.http.public_facts import DIGEST, PoliciesFacts, ScoresFacts
@@ -33,7 +33,7 @@ class HttpPlatform(Platform):
 
     @classmethod
     def at(cls, url: str, **options: Any) -> "HttpPlatform":
-        """Connect; `options` are those of `LineOptions`."""
+        """Connect; `options` are those of `AdapterClientOptions`."""
         line = AdapterClient(AdapterClientOptions(url=url, **options))
         try:
             facts = line.facts()
@@ -62,8 +62,8 @@ class HttpPeople:
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         columns = pa.table({"identifier": identifiers})
-        answers = _asked(self._line, "match", columns, {"kind": kind})
-        found = _joined([_whole(each, "person") for each in list(answers)], np.int64)
+        answers = _call_in_batches(self._line, "match", columns, {"kind": kind})
+        found = _concatenate([_whole(each, "person") for each in list(answers)], np.int64)
         return np.where(found < 0, NOBODY, found)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
@@ -103,10 +103,10 @@ class HttpScores:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        ask = {"content": packed_content(content), "context": dict(context)}
+        ask = {"content": encode_content(content), "context": dict(context)}
         columns = pa.table({"person": persons})
         answers = _answers(self._line, "score", columns, ask)
-        return _joined([self._of_the_model(each, ask) for each in list(answers)], np.float64)
+        return _concatenate([self._of_the_model(each, ask) for each in list(answers)], np.float64)
 
     def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
         if not self._model.is_of(_model_of(answer)):
@@ -131,7 +131,7 @@ class HttpLogs:
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         ask = {"log": log, "columns": list(columns)}
         sent = pa.table({"person": persons})
-        for rows in _asked(self._line, "read", sent, ask, one_each=False):
+        for rows in _call_in_batches(self._line, "read", sent, ask, one_each=False):
             yield from rows.select(["person", *columns]).to_batches()
 
 
@@ -148,16 +148,16 @@ class HttpPolicies:
         return self._facts.step_seconds
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
-        answers = _asked(self._line, "consenting", pa.table({"person": persons}), {})
+        answers = _call_in_batches(self._line, "consenting", pa.table({"person": persons}), {})
         agreed = [_column(each, "consents").cast(pa.bool_()) for each in list(answers)]
-        return _joined([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
+        return _concatenate([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
 
     def rewards(
         self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         columns = pa.table({"target": targets, "arm": arms, "step": steps})
-        answers = _asked(self._line, "rewards", columns, {"course": course})
-        return _joined([_numbers(each, "reward") for each in list(answers)], np.float64)
+        answers = _call_in_batches(self._line, "rewards", columns, {"course": course})
+        return _concatenate([_numbers(each, "reward") for each in list(answers)], np.float64)
 
     @property
     def _facts(self) -> PoliciesFacts:
@@ -172,10 +172,10 @@ class HttpDirectory:
         """Everybody, or `most` people, without the rest being sent."""
         asked = Message(_nothing(), {"kind": kind})
         found = self._line.ask("held", asked, None, most).columns[:most]
-        return usable(kind, _whole(found, "person"), _column(found, "identifier"))
+        return keep_usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
-def _asked(
+def _call_in_batches(
     line: AdapterClient,
     call: str,
     columns: pa.Table,
@@ -195,7 +195,7 @@ def _answers(
     *,
     one_each: bool = True,
 ) -> Iterator[Message]:
-    """The answers about all rows, some rows a call; about none there is one call too.
+    """Yield the answers about all rows, some rows a call; without rows there is one call too.
 
     After a call that failed the others are made as well, so that their number does not tell which
     one it was.
@@ -243,7 +243,7 @@ def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
     return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan), np.float64)
 
 
-def _joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+def _concatenate(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
     return np.concatenate([*parts, np.empty(0, kind)])
 
 

@@ -74,7 +74,7 @@ class Facts(_Facts):
     directory: bool = False
 
 
-def facts_of(platform: Platform) -> Facts:
+def state_facts(platform: Platform) -> Facts:
     """Return the facts that a platform in this process would state."""
     scores, logs, policies = platform.scores, platform.logs, platform.policies
     return Facts(

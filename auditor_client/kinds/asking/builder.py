@@ -1,4 +1,4 @@
-"""A request of any kind, from what people say. Nothing is spent by making one."""
+"""Builder of a request of any kind, from given parameters. Building one spends nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError
-from auditor_client.kinds.asking.facts import RequestFacts, column_range, log_offer, words_among
+from auditor_client.kinds.asking.facts import (
+    RequestFacts,
+    column_range,
+    columns_among,
+    log_offer,
+    words_among,
+)
 from auditor_client.kinds.asking.hooks import AskingHalf
 from auditor_client.kinds.asking.planned_bins import planned_bins
 from auditor_client.kinds.asking.values import READERS, numbers
@@ -51,7 +57,7 @@ def _refuse_strangers(contract: KindContract, asking: AskingHalf, said: Mapping[
 
 @dataclass(frozen=True)
 class _Reading:
-    """The given parameters of one request; `derived` fields are not read."""
+    """Given parameters of one request; `derived` fields are not read."""
 
     contract: KindContract
     said: Mapping[str, Any]
@@ -77,17 +83,25 @@ class _Reading:
         }
 
     def _said(self, parameter: RequestParameter) -> Any:
-        """Return what was said of a parameter, or its default."""
+        """Return a parameter's given value, or its default."""
         value = self.said.get(parameter.name)
         if value is None and parameter.required:
-            raise InputError(
-                f"{parameter.name} is missing. {parameter.title}: {parameter.help}",
-                case=f"no-{parameter.name}",
-            )
+            return self._only_one(parameter)
         return parameter.default if value is None else value
 
+    def _only_one(self, parameter: RequestParameter) -> Any:
+        """Return the one column of the log that a parameter can be; refuse where it is open."""
+        offered = columns_among(self._log(), parameter.among) if parameter.among else []
+        if len(offered) == 1:
+            return offered[0]
+        choices = f" This log offers: {', '.join(offered)}." if offered else ""
+        raise InputError(
+            f"{parameter.name} is missing. {parameter.title}: {parameter.help}{choices}",
+            case=f"no-{parameter.name}",
+        )
+
     def _value(self, parameter: RequestParameter, value: Any) -> Any:
-        """Return what the request takes; None where the service chooses."""
+        """Return the value for the request; None if the service chooses."""
         if parameter.role == "bins":
             return self._bins(parameter, value)
         if parameter.role == "range" and value is None:
@@ -110,7 +124,7 @@ class _Reading:
         return {"edges": found.edges} if isinstance(found, Edges) else {"levels": found.levels}
 
     def _span(self, parameter: RequestParameter) -> tuple[float, float]:
-        """Return the public range that bins or a range are laid over."""
+        """Return the public range that bins or a range cover."""
         if parameter.over == "shares":
             return 0.0, 1.0
         if parameter.over == "scores":
@@ -119,7 +133,7 @@ class _Reading:
         return column_range(self._log(), self._of(parameter.other))
 
     def _of(self, name: str | None) -> str:
-        """Return what was said of another parameter; nothing where there is none."""
+        """Return the given value of another parameter, or None."""
         known = {each.name: each for each in parameters_of(self.contract.request)}
         return str(self._said(known[name])) if name else ""
 
@@ -127,7 +141,9 @@ class _Reading:
         return log_offer(self.facts.catalogue(), self._of("log"))
 
     def _noise(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the noise of a kind that takes either: by default Laplace noise, at ε = 1."""
+        """Return the noise of a kind that accepts both mechanisms (default: Laplace noise at ε =
+        1).
+        """
         if not issubclass(self.contract.request, EitherNoise):
             return {}
         if "rho" in given and "mechanism" not in self.said and "epsilon" not in given:

@@ -9,13 +9,15 @@ from auditor_client.transport.decimals import to_decimal
 
 # The share of an audience that is expected to match, to consent and to be within the cap.
 EXPECTED_SHARE = 0.9
-# The least probability of a deserved certificate for which targets are chosen.
+# Smallest probability of a deserved certificate for which targets are chosen.
 LEAST_POWER = 0.5
 _SIZES = ("targets", "arms", "arms_per_person")
 
 
 def derive(said: Said, facts: RequestFacts) -> dict[str, int]:
-    """Return targets, arms and arms_per_person, as given or as the audience's people allow."""
+    """Return targets, arms and arms_per_person: the given values, or those that the audience
+    allows.
+    """
     given = {name: int(said[name]) for name in _SIZES if name in said}
     if len(given) == len(_SIZES) or not {"audience", "steps"} <= said.keys():
         return given
@@ -26,7 +28,7 @@ def derive(said: Said, facts: RequestFacts) -> dict[str, int]:
 
 
 def _chosen(said: Said, given: dict[str, int], people: int, *, sampled: bool) -> dict[str, int]:
-    """Choose targets for the power that there may be, and how often people take part."""
+    """Choose targets for the achievable power, and the number of audits per person."""
     from auditor_client.envy.designs import (  # SciPy takes a second to import
         CertificateGoal,
         design,
@@ -56,10 +58,10 @@ def _require_power(wanted: Any, chance: float, people: int) -> None:
     if chance >= LEAST_POWER:
         return
     raise InputError(
-        f"With about {people} people who take part, an envy-free platform would be certified with"
-        f" probability {chance:.0%}. {design(wanted).people:,} people would make it"
-        f" {wanted.power:.0%}. Take more people, epsilon, gamma or lam; or give targets to ask for"
-        " it nevertheless. Nothing was sent.",
+        f"With about {people} people who take part, an envy-free platform would be "
+        f"certified with probability {chance:.0%}. {design(wanted).people:,} people would "
+        f"make it {wanted.power:.0%}. Nothing was sent. Use more people or a larger "
+        "epsilon, gamma or lam; or give targets to run the audit nevertheless.",
         case="low-power",
     )
 

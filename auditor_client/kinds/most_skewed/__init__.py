@@ -9,4 +9,9 @@ KIND = AuditorKind(
     result=MostSkewedResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
+    demonstration={
+        "bins": {"edges": [step / 20 for step in range(21)]},
+        "epsilon": "1",
+        "weights": [1, 1],
+    },
 )

@@ -10,4 +10,9 @@ KIND = AuditorKind(
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
+    demonstration={
+        "epsilon": "2",
+        "rows_per_person": 3,
+        "signals": ["like_video", "share", "follow", "finish", "download", "long_view"],
+    },
 )

@@ -16,11 +16,11 @@ from auditor_client.reporting.results_document import (
     ThresholdFound,
 )
 
-# Of each pair of groups this number of bins is worked out; all of hundreds takes minutes.
+# Number of bins that are computed for each pair of groups; hundreds of bins take minutes.
 DRIVERS = 5
 
 
-def analysed(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any]:
+def analyse_histogram(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any]:
     """Return the fields of `AuditFound` that score histograms have."""
     alpha, delta = judged.alpha, judged.delta
     gap = audit.fairness_gap(delta)
@@ -49,7 +49,7 @@ def analysed(audit: ScoreHistogramResult, judged: Judgement) -> Mapping[str, Any
         ),
         "assumptions": tuple(
             AssumptionFound(name=one.name, holds=one.holds, words=one.words)
-            # Theorem 1 has nothing to say of a gap of exactly zero.
+            # Theorem 1 does not cover a gap of exactly zero.
             for one in (audit.assumptions(alpha, delta) if alpha > 0 else [])
         ),
     }

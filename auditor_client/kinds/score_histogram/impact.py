@@ -3,7 +3,7 @@
 from auditor_client.fairness.worst_impact import FOUR_FIFTHS, ImpactRatio
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.planning.impact_power import four_fifths_size
-from auditor_client.reporting.metric_sentences import down, up
+from auditor_client.reporting.metric_sentences import round_down, round_up
 
 # The power with which an audit is said to have been able to exclude a ratio below 4/5.
 POWER = 0.8
@@ -14,13 +14,13 @@ def clause(audit: ScoreHistogramResult, impact: ImpactRatio) -> str | None:
     if impact.four_fifths() == "fails":
         return (
             f"an impact ratio below {FOUR_FIFTHS:g} is certain: the worst is at most"
-            f" {up(impact.at_most)}, {_measured(audit, impact)}"
+            f" {round_up(impact.at_most)}, {_measured(audit, impact)}"
         )
     if impact.four_fifths() == "passes" or impact.edge is None or not could_exclude(audit, impact):
         return None
     return (
         f"this audit could have excluded an impact ratio below {FOUR_FIFTHS:g} and did not: the"
-        f" worst is at least {down(impact.at_least)}, {_measured(audit, impact)}"
+        f" worst is at least {round_down(impact.at_least)}, {_measured(audit, impact)}"
     )
 
 
@@ -54,7 +54,8 @@ def detail(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:
         )
     return (
         f"The worst impact ratio, over all edges above which a group may have a share of"
-        f" {impact.least_share:g}, lies between {down(impact.low)} and {up(impact.high)};"
+        f" {impact.least_share:g}, lies between {round_down(impact.low)} and"
+        f" {round_up(impact.high)};"
         f" {_measured(audit, impact)}."
     )
 

@@ -1,4 +1,4 @@
-"""The result in words that a journalist can read and a statistician can check."""
+"""Result in words that a journalist can read and a statistician can check."""
 
 from auditor_client.fairness.gap import FairnessGap
 from auditor_client.kinds.score_histogram.result import OUTSIDE, ScoreHistogramResult
@@ -16,7 +16,7 @@ def question(audit: ScoreHistogramResult) -> str:
 
 
 def explanation(gap: FairnessGap, alpha: float) -> str:
-    """The verdict with its probability."""
+    """Return the verdict with its probability of error."""
     between = limits(gap.low, gap.high)
     above = ""
     if gap.threshold is not None:
@@ -31,13 +31,13 @@ def explanation(gap: FairnessGap, alpha: float) -> str:
         return f"{interval} There is no verdict: {reason}. An edge further up would allow one."
     if verdict == "inconclusive":
         return (
-            f"{interval} Whether the platform is within the tolerated {alpha:g} or beyond it, this"
-            " audit cannot tell. More people, fewer bins or more epsilon would."
+            f"{interval} This audit cannot tell whether the gap is within the tolerated "
+            f"{alpha:g} or beyond it. More people, fewer bins or more epsilon could."
         )
     return (
-        f"{interval} A verdict rests on limits that are tighter alone. The verdict “{verdict}”, at"
-        " a tolerated gap that was fixed beforehand, is wrong with a probability of at most"
-        f" {percent(gap.delta)}."
+        f"{interval} A verdict uses one limit at a time, which is tighter. The verdict "
+        f"“{verdict}”, at a tolerated gap that was fixed beforehand, is wrong with a "
+        f"probability of at most {percent(gap.delta)}."
     )
 
 
@@ -45,7 +45,7 @@ def driver(audit: ScoreHistogramResult, gap: FairnessGap) -> str:
     """Describe the bin with the largest measured gap."""
     more, less = gap.groups
     name = audit.bin_names()[gap.bin]
-    where = "outside of all bins" if name == OUTSIDE else f"of {name}"
+    where = "outside all bins" if name == OUTSIDE else f"of {name}"
     return (
         f"The measured gap is {gap.efg:.3f}. It is largest for scores {where}, where the share"
         f" of {more} is above that of {less}."
@@ -70,25 +70,28 @@ def threshold(audit: ScoreHistogramResult, gap: FairnessGap) -> list[str]:
 
 
 def registration(study: StudyFound) -> str:
-    """Whether, and when, the study was written down before it was run."""
+    """Return sentences about the registration of the study before its run."""
     entered = study.registration
     if entered is None:
         return "The study was not registered in the platform’s ledger before it was run."
     when = {
-        True: "Every release came after it: the question and the analysis were fixed before any"
-        " answer was known.",
-        False: "Not every release came after it, so part of the answer was known by then.",
-        None: "A receipt has no proof of its place in the ledger, so it is not shown here that all"
-        " releases came after it.",
+        True: "Every release came after the registration: the question and the analysis were "
+        "fixed before any answer was known.",
+        False: (
+            "Not every release came after the registration, so part of the answer was known "
+            "by then."
+        ),
+        None: "One receipt has no proof of its ledger entry, so this report does not show that "
+        "all releases came after the registration.",
     }[entered.first]
     return (
-        f"The study was registered on {entered.at:%Y-%m-%d at %H:%M:%S} UTC, as entry"
-        f" {entered.entry} of the platform’s ledger, signed by {entered.by}. {when} Audits outside"
-        " of this study would not show here; the ledger names them all."
+        f"The study was registered on {entered.at:%Y-%m-%d at %H:%M:%S} UTC, as entry "
+        f"{entered.entry} of the platform’s ledger, signed by {entered.by}. {when} This "
+        "report does not show audits outside this study; the ledger names all of them."
     )
 
 
-def together(study: StudyFound, verdicts: int) -> str:
+def joint_guarantee(study: StudyFound, verdicts: int) -> str:
     """Return the joint guarantee of a study's verdicts."""
     shared = f" {verdicts} audits share that probability equally." if verdicts > 1 else ""
     return (
@@ -109,12 +112,12 @@ def definition() -> str:
 def assumptions(audit: ScoreHistogramResult) -> list[str]:
     """Return the assumptions of the verdict."""
     return [
-        "The people of each group are a fair sample of those about whom the verdict speaks: how"
-        " they were recruited is not something that this computation can check.",
-        "Groups are comparable apart from what is asked about, for instance all qualified for the"
-        " job, if they were chosen so.",
-        "The platform scored the audience with the model it uses for everybody. Its signature"
-        " makes it answerable for that; it does not prove it.",
+        "The people of each group are a representative sample of the population of the "
+        "verdict. This computation cannot check how they were recruited.",
+        "Groups are comparable apart from the property in question; for example, all "
+        "people are qualified for the job, if they were chosen for that.",
+        "The platform scored the audience with the model it uses for everybody. Its "
+        "signature makes it accountable for this, but does not prove it.",
         *_about_sizes(audit),
         *_about_clusters(audit),
     ]
@@ -137,10 +140,10 @@ def _about_clusters(audit: ScoreHistogramResult) -> list[str]:
 def _about_sizes(audit: ScoreHistogramResult) -> list[str]:
     words = {
         "known": "The numbers of scored people are exact: they were public from the start.",
-        "noisy": "How many people were scored is private too; a noisy number was bought, and its"
-        " error is in the interval.",
-        "bins": "How many people were scored was estimated from the bins, and the error of that"
-        " is in the interval.",
+        "noisy": "The number of scored people is private too; a noisy number was bought, and the "
+        "interval includes its error.",
+        "bins": "The number of scored people was estimated from the bins, and the interval "
+        "includes the error of the estimate.",
     }
     return [words[kind] for kind in sorted({group.size.kind for group in audit.release.groups})]
 

@@ -10,7 +10,7 @@ from auditor_client.kinds.score_histogram import impact, narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.rounding import percent
 
-# A table for people has at most this many rows; `frame()` has all of them.
+# Largest number of rows in a table for people; `frame()` has all rows.
 MOST_ROWS = 25
 
 
@@ -57,7 +57,9 @@ def _numbers(audit: ScoreHistogramResult, gap: FairnessGap, ratio: ImpactRatio) 
 
 
 def _table(audit: ScoreHistogramResult) -> PresentedTable:
-    """Return the shares of each bin; of many bins, those with the largest measured gaps."""
+    """Return the shares of each bin; if there are many, only bins with the largest measured
+    gaps.
+    """
     shares = measured_shares(audit.groups())
     labels, cells = list(audit.counts), {(each.group, each.bin): each.share for each in shares}
     gaps, names = measured_gaps(shares), audit.bin_names()
@@ -73,7 +75,7 @@ def _table(audit: ScoreHistogramResult) -> PresentedTable:
     less = len(names) > MOST_ROWS
     which = f" The {MOST_ROWS} bins with the largest measured gaps." if less else ""
     return PresentedTable(
-        f"Shares of each group per bin of scores, noise included.{which}",
+        f"Shares of each group per bin of scores, with noise.{which}",
         ("Scores", *labels, "Gap"),
         rows,
     )

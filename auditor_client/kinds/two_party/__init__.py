@@ -13,4 +13,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=AskingHalf(by_hand=True),
+    decrypted_here=True,
 )

@@ -43,6 +43,17 @@ def test_the_default_outcome_test_on_two_thousand_people_each_is_refused() -> No
     assert "9 bins" in told.enough
 
 
+def test_an_reo_that_cannot_call_a_platform_fair_is_refused_with_enough_people() -> None:
+    """The penalty of 4,000 people is off by more than the four-fifths rule allows."""
+    contract = CONTRACTS["reo"]
+    asked = contract.request.model_validate(contract.example)
+    told = auditor_kind("reo").forecast(
+        asked, ForecastAudience({"woman": 2000, "man": 2000}), OFFERED
+    )
+    assert told.answers is False
+    assert "people" in told.enough
+
+
 @pytest.mark.parametrize(
     ("kind", "stated", "counted"),
     [

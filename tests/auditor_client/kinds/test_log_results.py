@@ -232,6 +232,24 @@ def test_corrections_are_what_the_regression_of_each_bin_predicts() -> None:
     np.testing.assert_allclose(found.add["b"], [0.3, 0.3], atol=1e-6)
 
 
+def test_a_bin_with_too_few_outcomes_is_corrected_as_the_nearest_that_has_enough() -> None:
+    rng = np.random.default_rng(6)
+    score, group = rng.uniform(0.4, 0.6, 2_000), rng.integers(0, 2, 2_000)
+    outcome = 0.1 + 0.5 * score + 0.2 * group
+    u, v = (2 * score - 1) / 0.2, 2 * outcome - 1
+    each = (np.ones_like(u), v, u, u * u, u * v, v * v)
+    middle = np.stack([np.bincount(group, x) for x in each], axis=1, dtype=np.float64)
+    empty = np.zeros_like(middle)
+    edges = (0, 0.4, 0.6, 0.8, 1)
+    sums = np.stack([empty, middle, empty, empty], axis=1)
+    found = Corrections.of(OutcomeMoments(("a", "b"), edges, (0, 1), sums))
+    np.testing.assert_allclose(found.slopes, [0.5] * 4, atol=1e-6)
+    np.testing.assert_allclose(found.add["a"], [0.1] * 4, atol=1e-6)
+    np.testing.assert_allclose(found.add["b"], [0.3] * 4, atol=1e-6)
+    with refuses(InputError, "few-outcomes-in-a-bin"):
+        Corrections.of(OutcomeMoments(("a", "b"), edges, (0, 1), np.zeros_like(sums)))
+
+
 @pytest.mark.parametrize(
     ("asked", "made"), [(ASKED, outcomes()), (CDF, running([1, 2, 3], [0, 1, 2])), (SIZE, size())]
 )

@@ -9,7 +9,7 @@ the proofs.
     personalized recommender systems, AAAI 2022 (arXiv:2104.14527 for Lemma 4).
 """
 
-from api.kinds.envy_freeness.algorithms.audit_all import Certificate, audit, fleet_of
+from api.kinds.envy_freeness.algorithms.audit_all import Certificate, audit, make_fleet
 from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Fleet, run
 from api.kinds.envy_freeness.algorithms.criteria import AuditSize, audit_size, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.minimum_steps import least_steps
@@ -29,8 +29,8 @@ __all__ = [
     "audit_size",
     "beta",
     "exact",
-    "fleet_of",
     "least_steps",
+    "make_fleet",
     "ocef",
     "probabilistic",
     "run",

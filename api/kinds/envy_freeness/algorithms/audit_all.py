@@ -28,7 +28,7 @@ class Certificate:
     terms: Terms
 
 
-def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
+def make_fleet(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
     """Return a fleet of `targets` with the bounds that the terms name."""
     require_enough_steps(terms, arms)
     # Import Numba only where a fleet runs, because the import is slow.
@@ -72,7 +72,7 @@ def audit(
     def of_people(who: Ints, asked: Ints) -> ArrayLike:
         return rewards(targets[who], policies[who, asked])
 
-    fleet = fleet_of(terms, size.arms, size.targets)
+    fleet = make_fleet(terms, size.arms, size.targets)
     outcomes = run(fleet, of_people, rng, first_envy_ends=first_envy_ends, ahead=ahead)
     return Certificate(_finding(outcomes), targets, arms, outcomes, terms)
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS, Terms, Verdict, require_arms
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,8 @@ class Fleet(ABC, Generic[State]):
         return self.rows.people
 
     def ask(self, draws: Floats) -> Ints:
-        """The arm for each running target; `draws` are uniform in [0, 1), one for each of them.
+        """Choose the arm for each running target; `draws` are uniform in [0, 1), one for each of
+        them.
 
         Each is shown its arm `block` times.
         """
@@ -114,8 +115,8 @@ class Fleet(ABC, Generic[State]):
         return self._asked
 
     def tell(self, rewards: ArrayLike) -> None:
-        """The rewards of the arms asked for: a row for each target, its steps in their order."""
-        counted, bad = mended(rewards)
+        """Take the rewards of the chosen arms: a row for each target, its steps in their order."""
+        counted, bad = replace_invalid_rewards(rewards)
         wanted = (len(self._asked), self.block)
         if counted.size != wanted[0] * wanted[1]:
             raise ValueError(f"{wanted} rewards were asked for, but {counted.shape} were told")
@@ -127,7 +128,8 @@ class Fleet(ABC, Generic[State]):
         self._end_at_the_ceiling()
 
     def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
-        """A stretch of steps, if rewards may be drawn before it is known whether they are used.
+        """Choose arms for several steps, if rewards may be drawn before it is known whether they
+        are used.
 
         That is so where nobody is shown anything and rewards do not depend on when they come.
         """
@@ -143,7 +145,7 @@ class Fleet(ABC, Generic[State]):
         self.rows, self.step, self.outcomes = rows, step, outcomes
 
     def drop(self, people: Ints) -> None:
-        """These people take no further step: they withdrew."""
+        """Drop these people, who withdrew: they take no further step."""
         gone = np.isin(self.people, people)
         self._end((gone * VERDICTS.index("withdrawn")).astype(np.int8))
 
@@ -153,8 +155,8 @@ class Fleet(ABC, Generic[State]):
         """Return for each running target the arms that are still undecided."""
 
     def bar(self, barred: Bools) -> None:
-        """These arms of running targets are not shown any more, nor in question; who has no other
-        left that is has ended.
+        """Bar these arms of running targets: nobody is shown them or compared with them any more. A
+        target without other arms has ended.
         """
         self._bar(barred)
         over = np.asarray(~self.active.any(axis=1))

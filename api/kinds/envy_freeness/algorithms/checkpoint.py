@@ -17,14 +17,14 @@ Arrays = Mapping[str, NDArray[Any]]
 _ROW, _OUTCOME = "row_", "outcome_"
 
 
-def packed(arrays: Arrays) -> bytes:
+def pack_state(arrays: Arrays) -> bytes:
     """Arrays by name as bytes."""
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **arrays)
     return sink.getvalue()
 
 
-def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+def unpack_state(data: bytes) -> dict[str, NDArray[Any]]:
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 
@@ -36,7 +36,7 @@ def arrays_of(fleet: Fleet[Any]) -> dict[str, NDArray[Any]]:
     return {"step": np.array(fleet.step), **rows, **outcomes}
 
 
-def take_up(fleet: Fleet[Any], arrays: Arrays) -> None:
+def restore_state(fleet: Fleet[Any], arrays: Arrays) -> None:
     """Put a new fleet of the same terms where the arrays were taken."""
     rows = fleet.rows._make(arrays[_ROW + name] for name in fleet.rows._asdict())
     outcomes = BatchOutcomes(**{f.name: arrays[_OUTCOME + f.name] for f in fields(BatchOutcomes)})

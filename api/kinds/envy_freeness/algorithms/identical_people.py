@@ -16,7 +16,7 @@ from api.kinds.envy_freeness.algorithms.batch import Ints, Rewards
 from api.kinds.envy_freeness.algorithms.terms import TermsError
 
 
-def of_groups(members: Sequence[Ints], rewards: Rewards, rng: np.random.Generator) -> Rewards:
+def group_rewards(members: Sequence[Ints], rewards: Rewards, rng: np.random.Generator) -> Rewards:
     """Rewards of groups, by number, from those of people: one member is drawn on either side."""
     sizes = np.array([len(group) for group in members])
     if (sizes == 0).any():

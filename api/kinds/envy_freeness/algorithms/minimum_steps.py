@@ -52,7 +52,9 @@ def require_enough_steps(terms: Terms, arms: int) -> None:
 
 
 def _explored(terms: Terms, arms: int) -> int:
-    """The fewest pulls of the baseline and of arms that decide: of one to envy it, or of all."""
+    """Return the fewest pulls of the baseline and of arms that decide: of one to envy it, or of
+    all.
+    """
     decides = _tight if terms.bounds == "tight" else _printed
     size = 16
     while True:

@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """The same function as machine code, with the arithmetic of Python: no step is reordered."""
+    """Compile the function to machine code, with Python's arithmetic: no step is reordered."""
     try:
         made = njit(cache=True)(function)
         _empty_if_unreadable(made)

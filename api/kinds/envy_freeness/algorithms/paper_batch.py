@@ -24,7 +24,7 @@ from api.kinds.envy_freeness.algorithms.paper_kernels import (
     learn,
     play,
 )
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import Terms
 
 # In a leap: draws of all targets together; rewards kept of all arms together, and of each.
@@ -85,7 +85,7 @@ class PrintedFleet(Fleet[PrintedRows]):
         self.rows.targets["active"] = kept.sum(axis=1)
 
     def _places(self) -> tuple[Ints, Bools]:
-        """The row of each place in `order`, and whether an active arm is there."""
+        """Return the row of each place in `order`, and whether an active arm is there."""
         order, active = self.rows.order, self.rows.targets["active"]
         rows = np.broadcast_to(np.arange(len(order))[:, None], order.shape)
         return rows, np.arange(self.arms) < active[:, None]
@@ -107,7 +107,7 @@ def _refill(supply: Supply, rewards: Rewards) -> None:
     """Draw anew what was used up."""
     each = supply.rewards.shape[2]
     people, arms = np.nonzero(supply.used == each)
-    drawn, bad = mended(rewards(np.repeat(people, each), np.repeat(arms, each)))
+    drawn, bad = replace_invalid_rewards(rewards(np.repeat(people, each), np.repeat(arms, each)))
     if bad.any():
         raise ValueError("rewards that are drawn beforehand must be in [0, 1]")
     supply.rewards[people, arms] = drawn.reshape(-1, each)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from api.kinds.envy_freeness.algorithms.paper_bounds import Widths
-from api.kinds.envy_freeness.algorithms.reward_validation import mended_one
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_reward
 from api.kinds.envy_freeness.algorithms.terms import Terms, Verdict
 
 Reward = Callable[[int, np.random.Generator], float]
@@ -39,7 +39,7 @@ class OnePerson:
         """Lines 3 to 9."""
         candidate = self.active[int(rng.random() * len(self.active))]  # line 3
         arm = BASELINE if self._must_stay(candidate) else candidate  # lines 4 and 5
-        self._learn(arm, mended_one(reward(arm, rng)))  # line 6
+        self._learn(arm, replace_invalid_reward(reward(arm, rng)))  # line 6
         return self._judge(self.active if arm == BASELINE else [arm])
 
     def _must_stay(self, candidate: int) -> bool:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """The rewards that count, and which of them are not what came."""
+def replace_invalid_rewards(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the rewards that count, and which of them were corrected."""
     came = np.asarray(rewards, np.float64)
     bad = ~((came >= 0) & (came <= 1))
     if not bad.any():
@@ -23,8 +23,8 @@ def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     return np.clip(np.where(np.isnan(came), 0.0, came), 0.0, 1.0), bad
 
 
-def mended_one(reward: float) -> float:
-    """The same for one reward."""
+def replace_invalid_reward(reward: float) -> float:
+    """Return the same for one reward."""
     if 0 <= reward <= 1:
         return float(reward)
     return 0.0 if math.isnan(reward) else min(max(float(reward), 0.0), 1.0)

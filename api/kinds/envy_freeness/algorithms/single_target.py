@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms.audit_all import fleet_of
+from api.kinds.envy_freeness.algorithms.audit_all import make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Ints, run
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
 from api.kinds.envy_freeness.algorithms.reference import OnePerson, Reward
@@ -67,5 +67,5 @@ def _tight(terms: Terms, arms: int, reward: Reward, rng: np.random.Generator) ->
     def rewards(_: Ints, asked: Ints) -> list[float]:
         return [reward(int(arm), rng) for arm in asked]
 
-    ended = run(fleet_of(terms, arms, 1), rewards, rng)
+    ended = run(make_fleet(terms, arms, 1), rewards, rng)
     return Outcome(ended.verdicts[0], int(ended.steps[0]), float(ended.cost[0]), ended.pulls[0])

@@ -110,7 +110,7 @@ def judge(rows: TightRows, rule: StoppingRule, codes: Codes) -> None:
 
 @compiled
 def _prospects(arms: Records, step: int) -> tuple[int, float]:
-    """The arm to try next, and Σ_k N_k²/v_k over active arms."""
+    """Return the arm to try next, and Σ_k N_k²/v_k over active arms."""
     reach, own = math.sqrt(2 * math.log(step + 2)), _mean(arms[BASELINE])
     best, highest, weight = BASELINE, -math.inf, 0.0
     for number in range(1, len(arms)):
@@ -227,6 +227,6 @@ def _pooled(arm: Any, baseline: Any, margin: float) -> float:
 
 @compiled
 def _variance(arm: Any) -> float:
-    """An estimate that begins at 1/4 and is never 0. It steers; no bound rests on it."""
+    """Return an estimate that begins at 1/4 and is never 0. It steers; no bound rests on it."""
     seen = max(arm["squares"] - arm["sums"] ** 2 / max(arm["pulls"], 1), 0.0)
     return float((0.25 + seen) / (arm["pulls"] + 1))

@@ -151,7 +151,7 @@ def test_rows_and_context_are_read_as_typed() -> None:
 
 
 def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
-    asked = {"content": CONTENT_ID, "bins": 3, "rho": 0.5}
+    asked: dict[str, Any] = {"content": CONTENT_ID, "bins": 3, "rho": 0.5}
     made = built("score-histogram", **asked)
     assert (made.mechanism, made.epsilon, made.rho) == ("discrete-gaussian", None, Decimal("0.5"))
     assert built("score-histogram", **asked, size_rho=0).size_rho == 0
@@ -196,3 +196,7 @@ def test_every_field_has_a_title_and_a_help_text(name: str) -> None:
     for each in parameters_of(CONTRACTS[name].request):
         assert each.title, each.name
         assert len(each.help) > 10, each.name
+
+
+def test_the_only_column_of_a_log_need_not_be_named() -> None:
+    assert built("reo", log="feed").creators == "young"

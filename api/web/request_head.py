@@ -1,6 +1,13 @@
-"""Networks that callers without a token are counted by."""
+"""Head of a request, as it is known before the application has seen the request."""
 
 import ipaddress
+
+from starlette.types import Scope
+
+
+def header(scope: Scope, name: bytes) -> bytes | None:
+    """Return the value of a request's header, if it was sent."""
+    return next((value for key, value in scope["headers"] if key == name), None)
 
 
 def network_of(host: str) -> str:
