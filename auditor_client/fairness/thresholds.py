@@ -141,13 +141,9 @@ def _split(groups: Sequence[GroupCounts], level: float) -> tuple[list[_Claim], l
     if len(claims) > _MOST_CENTRED or not all(claim.centred for claim in claims):
         return claims, []
     # `id`: groups may be equal.
-    short = {id(group) for group in groups if _unaccounted(group, level * _MISSING / 2)}
+    short = {id(group) for group in groups if group.size.missing(level * _MISSING / 2) > 0}
     doubtful = [claim for claim in claims if {id(claim.more), id(claim.less)} & short]
     return doubtful, [claim for claim in claims if claim not in doubtful]
-
-
-def _unaccounted(group: GroupCounts, level: float) -> bool:
-    return group.size.tells_nothing(2 * level) or group.size.missing(2 * level) > 0
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
