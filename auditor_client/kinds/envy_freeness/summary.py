@@ -77,7 +77,8 @@ def _kept(audit: EnvyFreenessResult) -> str:
     return (
         f"With probability {percent(sure, 1)} everybody kept, at every step, at least"
         f" {percent(kept)} of the reward that their own recommendations would have brought."
-        f" All people together lost at most {audit.loss_at_most:,f} then, which the mandate was charged."
+        f" All people together lost at most {audit.loss_at_most:,f} then, which the mandate"
+        " was charged."
     )
 
 

@@ -30,8 +30,8 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     expected = rows * RANDOM * POSITIVE / groups
     who = (
         f"Of at most {rows:,} rows of {people:,} people, about {expected:,.0f} will be positive"
-        f" random traffic of each group of creators, if {percent(RANDOM)} of rows are random traffic"
-        f" and {percent(POSITIVE)} are positive."
+        f" random traffic of each group of creators, if {percent(RANDOM)} of rows are random"
+        f" traffic and {percent(POSITIVE)} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)
