@@ -10,7 +10,7 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 # Measured on simulated logs in which the rows of a job share a random effect.
 _RISK = (
     "Where they share what decides outcomes, limits are too narrow: in simulated logs without any"
-    " bias the verdict was `unfair` in up to 21 %, not in the 5 % that was asked for."
+    " bias the verdict was “unfair” in up to 21 %, not in the 5 % that was asked for."
 )
 
 
