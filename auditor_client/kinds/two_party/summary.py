@@ -8,7 +8,6 @@ from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import (
     between,
     confidence,
-    listed,
     lower,
     number,
     places_for,
