@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from api.accounting.prices import exact_price
-from api.audits.pricing import load_audience_facts, price_plan
+from api.audits.pricing import load_audience_facts, price_plan, require_currency
 from api.audits.request_pricing import AuditSubject, price_request
 from api.db import AudienceRow
 from api.kernel.clock import EPOCH
