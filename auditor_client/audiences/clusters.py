@@ -19,7 +19,7 @@ from auditor_client.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What an analysis needs of clusters: by how much a variance may be larger, and why."""
+    """Clusters in an analysis: by how much a variance may be larger, and why."""
 
     design_effect: float
     number: int

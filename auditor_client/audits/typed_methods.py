@@ -382,8 +382,8 @@ class TypedAudits(ABC):
             least_share: Least share of an impact ratio. Impact ratios count above scores that at
                 least this share of the best-served group may reach (default: 0.2). It is fixed by
                 the request. At most 1.
-            context: Context. Variables of the feed that are held at one value for everybody, by
-                name.
+            context: Context. Variables of the feed, by name, that are fixed at one value for
+                everybody.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
 
         """

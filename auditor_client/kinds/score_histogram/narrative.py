@@ -102,10 +102,10 @@ def joint_guarantee(study: StudyFound, verdicts: int) -> str:
 
 def definition() -> str:
     return (
-        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
-        " groups, between the shares of two groups whose scores fall into that bin. The verdict"
-        " covers it and the largest difference of shares above any edge, because a smooth bias"
-        " hides from single bins. Both are 0 when scores are distributed alike in all groups."
+        "For each bin of scores, compare the shares of two groups whose scores fall into it. The"
+        " fairness gap is the largest difference, over all bins and all pairs of groups. The"
+        " verdict covers it and the largest difference of shares above any edge, because a smooth bias"
+        " hides from single bins. Both are 0 if scores are distributed equally in all groups."
     )
 
 
