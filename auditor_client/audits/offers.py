@@ -43,7 +43,7 @@ class Offer:
         }
 
     def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
-        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen.
+        """Refuse defaults whose forecast is no answer; a given ε or ρ is accepted.
 
         People who have reached their lifetime cap are refused with any ε.
         """

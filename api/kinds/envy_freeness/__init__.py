@@ -188,7 +188,7 @@ def tallied(outcomes: BatchOutcomes, steps: int) -> dict[str, Cells]:
 def _check_criterion(request: EnvyFreenessRequest) -> None:
     if request.criterion == "exact":
         raise _refused(
-            "By the exact criterion everybody is an arm of everybody else, so one person can change"
+            "By the exact criterion everybody is an arm of everybody else. So one person can change"
             " all outcomes, and noise that hides one person hides everything. Request the"
             " probabilistic criterion, with gamma and lam",
             case="exact-criterion",

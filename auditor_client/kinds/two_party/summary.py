@@ -53,7 +53,7 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     )
 
 
-# The usual tolerance of a metric's rule; others are decided where one is given.
+# Default tolerance of a metric's rule; other metrics are decided only at a given tolerance.
 USUAL = {HISTOGRAM: 0.2}
 TITLES = {
     HISTOGRAM: "Shares of each bin of scores were computed",
