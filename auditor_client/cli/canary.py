@@ -41,7 +41,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Propose edges, people and canaries for a delivery rate, and the lowest rate they check."""
-    from auditor_client.consistency.canary_plan import canary_plan, find_edges
+    from auditor_client.consistency.canary_plan import canary_plan, edges_at
     from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
     found = canary_plan(
@@ -50,7 +50,7 @@ def plan(
     )  # fmt: skip
     row = asdict(found) | {"in_words": found.explain()}
     if receipt is not None:
-        row["edges"] = find_edges(ScoreHistogramResult.from_receipt(receipt), found.tails)
+        row["edges"] = edges_at(ScoreHistogramResult.from_receipt(receipt), found.tails)
     show_row(row, as_json=as_json)
 
 

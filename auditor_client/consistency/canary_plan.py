@@ -67,7 +67,7 @@ def choose_tails(rate: float) -> tuple[float, ...]:
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
-def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
+def edges_at(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
     """Return the edges above which these shares of people lie, by an earlier release of the
     content.
 

@@ -60,7 +60,7 @@ def test_an_audit_leaves_out_its_own_charge_wherever_it_was_written(
     facts = AudienceFacts(("g0",), 1, None, fixed_slots=drawn)
     # Under change-one this epsilon costs 2 of rho.
     shown = price_plan(KIND.plan(request(epsilon="1"), facts), "rho")
-    audience = AudienceRow(source=source)
+    audience = AudienceRow(source=source)  # type: ignore[call-arg]  # nothing else is read
     read = SpentBalances.as_of_charge(store, shown, audience, CAP)
     assert read.shares(np.array([person], np.int64)).tolist() == [0.3]
 

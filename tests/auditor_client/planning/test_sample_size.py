@@ -167,7 +167,7 @@ def test_larger_gaps_need_fewer_people() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"power": 1.0}, {"true_gap": 0.2}, {"true_gap": -0.1}])
-def test_hopeless_plans_are_refused(bad: dict[str, float]) -> None:
+def test_plans_that_cannot_succeed_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="power"):
         verdict_size(0.2, **bad)  # type: ignore[arg-type]
 

@@ -83,7 +83,7 @@ MUTANTS = (
         "api/audiences/matcher.py",
         "self.sleep(max(0.0, begun + duration - self.clock()))",
         "self.sleep(0.0)",
-        (f"{MATCHER}::test_a_part_is_written_down_at_its_public_time_whoever_was_found",),
+        (f"{MATCHER}::test_a_part_is_stored_at_its_public_time_regardless_of_matches",),
     ),
     Mutant(
         "matching_is_not_counted",
@@ -91,7 +91,7 @@ MUTANTS = (
         "api/audiences/uploads.py",
         "    quota.count(session, audience.auditor_id, rows, settings)\n",
         "",
-        (f"{QUOTA}::test_parts_count_each_time_they_are_sent_whoever_they_find[sqlite-True]",),
+        (f"{QUOTA}::test_parts_count_each_time_they_are_sent_regardless_of_matches[sqlite-True]",),
         raises=("NoResultFound",),
     ),
     Mutant(

@@ -150,7 +150,7 @@ MUTANTS = (
         "privacy/plans/bias_size.py",
         "_MOVED, _MOVED_IN_PLACES = 4, 10",
         "_MOVED, _MOVED_IN_PLACES = 4, 6",
-        (f"{REACH}::test_the_size_of_a_bias_counts_whom_a_row_displaces",),
+        (f"{REACH}::test_bias_size_counts_the_people_whom_a_row_displaces",),
     ),
     Mutant(
         "bias_size_takes_people_of_two_groups",
@@ -167,7 +167,7 @@ MUTANTS = (
         "few = _drawn(rows, selection.rows_per_person, secret)",
         "few = rows",
         (
-            f"{READ}::test_no_more_rows_than_told",
+            f"{READ}::test_no_more_rows_than_the_limit",
             "tests/api/kinds/test_log_cdf.py::test_nobody_has_more_rows_than_declared",
         ),
     ),
@@ -230,7 +230,7 @@ MUTANTS = (
         "np.float64(np.nan))",
         "np.float64(0.0))",
         (
-            "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_cut_and_nobody_else",
+            "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_dropped_alone",
         ),
     ),
     Mutant(

@@ -112,7 +112,7 @@ MUTANTS = (
         "The noise of a ciphertext, in which values show, is not drowned.",
         "privacy/two_party/sums.py",
         "_lift(ring, noise) + randomness.uniform_within(self.flooding.bound)",
-        "_lifted(ring, noise)",
+        "_lift(ring, noise)",
         (f"{SUMS}::test_flooded_noise_fills_its_range",),
     ),
     Mutant(
