@@ -15,6 +15,8 @@ import typer
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 100
+# Modules with the commands; the entry point of `auditor` loads its module only when it runs.
+_MODULES = {"auditor": "auditor_client.cli", "platform-auditor": "api.operations.cli"}
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -22,8 +24,8 @@ def help_pages() -> dict[str, str]:
     """Return one file for each command that the project installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return {
-        f"help/{name}.txt": "".join(_pages(name, import_module(entry.partition(":")[0]).app))
-        for name, entry in project["project"]["scripts"].items()
+        f"help/{name}.txt": "".join(_pages(name, import_module(_MODULES[name]).app))
+        for name in project["project"]["scripts"]
     }
 
 
