@@ -59,9 +59,9 @@ def _above_edges(tree: LaplaceTree) -> Advice:
         )
     return Advice(
         mechanism="discrete-laplace",
-        why=f"ask for a score-histogram instead. With these {leaves - 1} bins and the same epsilon"
+        why=f"request a score-histogram instead. For the same epsilon and these {leaves - 1} bins,"
         f" its number of people above an edge is off by at most {of_bins:.1f} (one standard"
-        f" deviation). That of a score-cdf is off by {of_tree:.1f}",
+        f" deviation). The number of a score-cdf is off by at most {of_tree:.1f}",
     )
 
 

@@ -55,7 +55,7 @@ class Checkpointer:
     def _safely(self) -> None:
         try:
             self.once()
-        except Exception:  # the next one may succeed
+        except Exception:  # the next call may succeed
             log.exception("checkpoint.error")
 
 

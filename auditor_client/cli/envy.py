@@ -15,12 +15,9 @@ Bounds = Annotated[
     ),
 ]
 Tolerance = Annotated[
-    float,
-    typer.Option(
-        help="Tolerated envy: others' recommendations may suit people better by this much."
-    ),
+    float, typer.Option(help="Tolerated advantage of other people's recommendations, as reward.")
 ]
-Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
+Alpha = Annotated[float, typer.Option(help="The largest share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
 Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
 Lam = Annotated[float, typer.Option(help="The share of people who may be envious.")]

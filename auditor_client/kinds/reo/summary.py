@@ -40,7 +40,10 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
         table=_table(audit),
         assumptions=(
             "Random traffic shows every item with the same probability.",
-            f"The positive signals ({join_words(made.signals)}) say what is relevant to a viewer.",
+            (
+                f"The positive signals ({join_words(made.signals)}) show which content is "
+                "relevant to a viewer."
+            ),
         ),
     )
 
@@ -71,7 +74,7 @@ def _headline(verdict: Verdict, strategy: str) -> str:
 
 def _limits(found: "Penalty", delta: float) -> str:
     if not found.defined and found.low <= 0 and found.high >= found.largest:
-        return "There are too few positives to limit the penalty."
+        return "There are too few positive rows for limits of the penalty."
     return f"The penalty lies {format_interval(found.low, found.high)} ({confidence(delta)})."
 
 
