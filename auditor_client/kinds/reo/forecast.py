@@ -29,9 +29,9 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     cells = len(audience.people)
     expected = rows * RANDOM * POSITIVE / groups
     who = (
-        f"Of at most {rows:,} rows of {people:,} people, about {expected:,.0f} will be positive"
-        f" random traffic of each group of creators, if {percent(RANDOM)} of rows are random"
-        f" traffic and {percent(POSITIVE)} are positive."
+        f"{people:,} people have at most {rows:,} rows that count. About {expected:,.0f} will be"
+        f" positive random traffic of each group of creators. This assumes that {percent(RANDOM)}"
+        f" of rows are random traffic, and that {percent(POSITIVE)} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)
