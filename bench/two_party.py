@@ -140,7 +140,7 @@ def _seconds_over_http(size: int, *, proved: bool = True) -> float:
 
 @contextmanager
 def _served(size: int, proved: bool) -> Iterator[int]:
-    """Run a platform party in its own process, behind HTTP; yield yield its port."""
+    """Run a platform party in its own process, behind HTTP; yield its port."""
     command = [sys.executable, "-m", "bench.two_party", "--serve", str(size)]
     command += [] if proved else ["--unproved"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -1,6 +1,6 @@
-"""Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
+"""Balances in blocks of neighbouring person numbers, in the database and in memory.
 
-A block is a row of compressed columns: what each of its people has spent, and parts of that. Only
+A block is a row of compressed columns: the amount that each person has spent, and parts of it. Only
 the holder of the ledger lock (`api.ledger.lock`) may change them.
 """
 
@@ -35,7 +35,7 @@ from privacy.tables.membership import Persons
 _BITS = 10
 BLOCK = 1 << _BITS
 _BYTES = 8 * BLOCK
-BLOCKS_PER_QUERY = 512  # blocks: four megabytes of balances, and one question to the database
+BLOCKS_PER_QUERY = 512  # blocks: four megabytes of balances, and one query
 COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
 
@@ -53,7 +53,7 @@ def list_block_numbers(persons: Persons) -> NDArray[np.int64]:
 def padded_block_numbers(
     session: Session, numbers: NDArray[np.int64], at_least: int
 ) -> NDArray[np.int64]:
-    """Return these blocks and random others: a fixed number in all, or every block there is.
+    """Return these blocks and random others: `at_least` in all, or every block there is.
 
     The other blocks are not checked for existence: on a platform with dense numbers all exist.
     """
@@ -69,10 +69,10 @@ def padded_block_numbers(
 
 @dataclass
 class Blocks:
-    """Some blocks in memory, by sorted block number, one after the other.
+    """Blocks in memory, one after the other, sorted by block number.
 
-    Of all columns only those that were asked for: the others stay as they are. `written` says of
-    which blocks all the others were ever written; a column that never was is one of zeros.
+    Only the requested columns are loaded, and only they change. `written` marks the blocks in which
+    all other columns were ever written; a column that was never written holds zeros.
     """
 
     numbers: NDArray[np.int64]
@@ -105,7 +105,9 @@ class Blocks:
         columns: Sequence[str] = COLUMNS,
         made: NDArray[np.int64] | None = None,
     ) -> "Blocks":
-        """Those that are there, and of the others those that are to be made: all if not said."""
+        """Return the existing blocks of these numbers, and new ones for `made` (default: all
+        numbers).
+        """
         rows = _load_rows(session, numbers, columns)
         there = np.array([row[0] for row in rows], np.int64)
         if made is not None:
@@ -142,22 +144,24 @@ class Blocks:
         amount: int | Balances,
         room: int | None = None,
     ) -> NDArray[np.bool_]:
-        """To these columns, where there is room for it; where that was.
+        """Add an amount to these columns where `spent` is at most `room`.
 
-        The same everywhere, or for each place its own. A place that is named twice, as that of
-        somebody in two groups, is added to once, and has the same amount both times.
+        Return where it was added.
+
+        The amount is one number for all positions, or one for each. A position that occurs twice (a
+        person in two groups) is debited once, and has the same amount both times.
         """
         able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
         for balances in (self[column] for column in columns):
-            # Twice as fast as to add in place, where most are able.
+            # Twice as fast as adding in place if most people are within the cap.
             there = balances.take(place)
             balances[place] = np.add(there, amount, out=there, where=able)
         return able
 
     def save(self, session: Session) -> None:
-        """Write new blocks whole, of others the columns that are here, each with its minimum.
+        """Write new blocks whole and the loaded columns of the others, each with its minimum.
 
-        `spent` must be here. Raise `NegativeBalanceError` before anything is written if a balance
+        `spent` must be loaded. Raise `NegativeBalanceError` before anything is written if a balance
         is below zero.
         """
         rows = self._as_rows(self.lowest(session))
@@ -169,7 +173,7 @@ class Blocks:
             execute_in_driver(session, _update_blocks(tuple(self.columns)), changed)
 
     def least(self) -> NDArray[np.int64]:
-        """Return the minimum of each block over the columns that are here."""
+        """Return the minimum of each block over the loaded columns."""
         each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
         least: NDArray[np.int64] = np.minimum.reduce(each)
         return least
@@ -177,8 +181,8 @@ class Blocks:
     def lowest(self, session: Session) -> NDArray[np.int64]:
         """Return the minimum of each block over all columns.
 
-        No column is below zero, so the others are read only where they could tell something: where
-        all of them were written and everybody has something in those that are here.
+        No column is below zero. So the others are read only where they can lower the minimum: where
+        all of them were written and every loaded balance is above zero.
         """
         if "spent" not in self.columns:
             raise ValueError("the minimum of a block needs its column `spent`")
@@ -194,7 +198,7 @@ class Blocks:
 
     def _as_rows(self, lowest: NDArray[np.int64]) -> list[dict[str, Any]]:
         if (lowest < 0).any():
-            raise NegativeBalanceError("a balance would fall below zero; nothing was written")
+            raise NegativeBalanceError("A balance would fall below zero. Nothing was written.")
         names = ["number_", "lowest_", *(f"{name}_" for name in self.columns)]
         packed = [pack(balances) for balances in self.columns.values()]
         columns = zip(self.numbers.tolist(), lowest.tolist(), *packed, strict=True)
@@ -202,7 +206,7 @@ class Blocks:
 
 
 def load_stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
-    """Return what the database has as the minimum of each of these blocks, 0 of a new one."""
+    """Return the minimum that the database states for each of these blocks; 0 for a new one."""
     stated = np.zeros(len(blocks.numbers), np.int64)
     question = select(_TABLE.c.number, _TABLE.c.lowest).where(
         _TABLE.c.number.in_(bindparam("numbers", expanding=True))
@@ -215,7 +219,7 @@ def load_stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
 
 
 def pack(balances: Balances) -> list[bytes]:
-    """Block by block; neighbours have often borne the same, and compress to next to nothing."""
+    """Return the compressed blocks; neighbours often have equal balances, which compress well."""
     data = np.ascontiguousarray(balances, "<i8").data.cast("B")
     return [
         pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
@@ -226,7 +230,8 @@ def pack(balances: Balances) -> list[bytes]:
 def _unpack_column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
     """Return a column of `size` blocks, one after the other; missing blocks are zero.
 
-    A column that was never written is unpacked too, so that time does not show it.
+    A column that was never written is decompressed too, so that the time does not show the
+    difference.
     """
     kept = unpack([_ZEROS if data is None else data for data in blocks])
     if np.array_equal(at, np.arange(size)):
@@ -254,7 +259,7 @@ def _load_rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[s
     return found
 
 
-# Every charge asks these. To put them together takes longer than to answer them.
+# Every charge runs these statements, and building one takes longer than running it.
 _TABLE = cast("SqlTable", inspect(PersonBlockRow).local_table)
 _LAST = select(func.max(_TABLE.c.number))
 
@@ -282,6 +287,8 @@ def _update_blocks(columns: tuple[str, ...]) -> Update:
 
 
 def _bind_columns(columns: tuple[str, ...]) -> dict[str, Any]:
-    """Bytes as they are: both drivers take them, and to wrap each takes longer than to write it."""
+    """Bind the bytes unchanged: both drivers accept them, and wrapping takes longer than
+    writing.
+    """
     data = {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
     return {"lowest": bindparam("lowest_", type_=BigInteger()), **data}

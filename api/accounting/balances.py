@@ -1,4 +1,4 @@
-"""Spent balances of people, as a kind of audit may read them after its charge (R3)."""
+"""Spent balances of people, which a kind of audit may read after its charge (R3)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,10 +16,10 @@ from openapi.resources import Price
 
 @dataclass(frozen=True)
 class SpentBalances:
-    """Balances as they are at the moment of reading, without what one audit took itself.
+    """Balances at the moment of reading, without the debit of the audit that reads them.
 
-    It leaves out what people spent in samples and in hidden audiences: whom these reach depends on
-    who else is there, so one more person would move the balances of those whom they displace.
+    Debits in samples and in hidden audiences are left out. Their membership depends on other
+    people, so one more person would change the balances of the people whom they displace.
     """
 
     store: Store
@@ -30,7 +30,7 @@ class SpentBalances:
     def as_of_charge(
         cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction
     ) -> "SpentBalances":
-        """Return what the people of an audience had spent, without the audit of this price."""
+        """Return the spent balances of an audience's people, without the debit of this price."""
         own = Fraction(price.rho.change_one)
         return cls(store, Fraction(0) if can_displace_people(audience) else own, cap)
 

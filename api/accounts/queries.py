@@ -1,4 +1,4 @@
-"""Registered auditors and researchers, as regulators see them."""
+"""Queries of registered auditors and researchers, for regulators."""
 
 from sqlmodel import Session, select
 

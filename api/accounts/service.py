@@ -24,7 +24,7 @@ def register_auditor(session: Session, draft: AuditorDraft, statement: Statement
 def register_researcher(
     session: Session, draft: ResearcherDraft, statement: Statement | None
 ) -> Researcher:
-    """Register an individual, on a regulator's statement; at set-up on the operator's word."""
+    """Register an individual, on a regulator's statement or, at set-up, by the operator."""
     _check(session, draft)
     jwk, thumbprint = validate_public_jwk(draft.jwk) if draft.jwk else (None, None)
     row = ResearcherRow(
@@ -39,7 +39,7 @@ def register_researcher(
     try:
         session.flush()
     except IntegrityError as error:
-        raise ConflictError("this key or outside subject is registered already") from error
+        raise ConflictError("This key or outside subject is registered already.") from error
     facts = {
         "researcher_id": row.id,
         "role": row.role,
@@ -62,8 +62,8 @@ def researcher_to_wire(row: ResearcherRow) -> Researcher:
 
 def _check(session: Session, draft: ResearcherDraft) -> None:
     if (draft.role == "auditor") != (draft.auditor_id is not None):
-        raise InvalidRequestError("researchers of an auditor name it, others have none")
+        raise InvalidRequestError("Only a researcher has an auditor_id, and must have one.")
     if draft.jwk is None and draft.outside_subject is None:
-        raise InvalidRequestError("a public key or an outside subject is needed")
+        raise InvalidRequestError("A public key or an outside subject is required.")
     if draft.auditor_id and session.get(AuditorRow, draft.auditor_id) is None:
-        raise NotFoundError(f"no auditor {draft.auditor_id}")
+        raise NotFoundError(f"There is no auditor {draft.auditor_id}.")

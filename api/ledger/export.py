@@ -1,7 +1,7 @@
 """Export of the ledger as a stream: everything that a verifier needs except the keys.
 
-Entries up to the newest signed head, in the bytes that were hashed. An auditor gets its own, each
-with the path to that head, and the paths from older heads to it.
+It has the entries up to the newest checkpoint, in the bytes that were hashed. An auditor gets their
+own entries, each with the path to that checkpoint, and the paths from older checkpoints to it.
 """
 
 import json
@@ -47,10 +47,10 @@ def export(
     written_as: Format,
     seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """Stream the file in parts. Slow reading is safe: what is below a signed checkpoint never
-    changes.
+    """Yield the file in pieces; slow reading is safe, because entries below a checkpoint never
+    change.
 
-    `seen` are sizes of heads that an auditor's export must be shown to continue.
+    `seen` are sizes of checkpoints; the export of an auditor proves that it continues them.
     """
     header = _header(store, origin, auditor_id, seen)
     chunks = _chunks(store, header["size"], auditor_id)
@@ -63,7 +63,7 @@ def _header(
     with store.snapshot() as session:
         head = load_latest(session)
         if head is None:
-            raise NotSignedError("nothing is signed yet; ask again in a few seconds")
+            raise NotSignedError("There is no checkpoint yet. Try again in a few seconds.")
         kept = select(CheckpointRow).where(
             col(CheckpointRow.lasting), col(CheckpointRow.size) < head.size
         )
@@ -84,9 +84,7 @@ def _header(
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
-    """Return the paths from checkpoints of these sizes to the newest: a partial reader cannot hash
-    them.
-    """
+    """Return the paths from older sizes to the newest, for readers who do not see all entries."""
     return {
         str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)
@@ -106,7 +104,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
             lines = [
                 tuple(row) if auditor_id is None else _proved(row, size, known) for row in rows
             ]
-        # After the block: a reader may be slow, and no connection waits for one.
+        # Outside the block: a reader may be slow, and no connection must wait for one.
         yield lines
         after = rows[-1][0]
 

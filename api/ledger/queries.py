@@ -1,4 +1,4 @@
-"""Entries, signed heads and proofs, as a caller may see them."""
+"""Queries of entries, checkpoints and proofs, limited to what the caller may see."""
 
 from sqlmodel import Session, col, select
 
@@ -39,27 +39,27 @@ def follow_entries(
 
 
 def get_entry(session: Session, caller: Caller, number: int) -> Entry:
-    """Return an entry that the caller may see; any other is not there."""
+    """Return an entry that the caller may see; any other does not exist for them."""
     return to_wire(_visible_entry(session, caller, number))
 
 
 def prove_entry(session: Session, caller: Caller, number: int) -> InclusionProof:
-    """Prove that the newest signed head holds an entry that the caller may see."""
+    """Prove that the newest checkpoint covers an entry that the caller may see."""
     return proofs.prove_inclusion(session, _visible_entry(session, caller, number))
 
 
 def get_newest_checkpoint(session: Session) -> SignedHead:
-    """Return the newest signed head, with the cosignatures it has."""
+    """Return the newest checkpoint, with its cosignatures."""
     row = checkpoints.load_latest(session)
     if row is None:
-        raise NotSignedError("nothing is signed yet; ask again in a few seconds")
+        raise NotSignedError("There is no checkpoint yet. Try again in a few seconds.")
     return checkpoints.to_wire(row)
 
 
 def list_checkpoints(
     session: Session, cursor: int | None = None, limit: int = 50
 ) -> Page[SignedHead]:
-    """Return all signed heads, newest first."""
+    """Return all checkpoints, newest first."""
     heads = select(CheckpointRow)
     return page(session, heads, CheckpointRow.size, checkpoints.to_wire, cursor, limit)
 
@@ -67,5 +67,5 @@ def list_checkpoints(
 def _visible_entry(session: Session, caller: Caller, number: int) -> EntryRow:
     row = session.exec(select_visible_entries(caller).where(EntryRow.number == number)).first()
     if row is None:
-        raise NotFoundError(f"no entry {number} that you may see")
+        raise NotFoundError(f"There is no entry {number} that you may see.")
     return row

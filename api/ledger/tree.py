@@ -1,4 +1,4 @@
-"""The Merkle tree over the entries, read from the hashes that are kept in the database."""
+"""Merkle tree over the entries, read from the hashes in the database."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,8 +10,9 @@ from privacy.ledger.tiles import Tree
 
 
 def load_tree(session: Session) -> Tree:
-    """Load the tree as this transaction sees it. No hash is read twice: paths of neighbours
-    overlap.
+    """Return the tree as this transaction sees it.
+
+    Each hash is read once, because paths overlap.
     """
 
     @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""`platform-auditor`: what a platform's operator types."""
+"""`platform-auditor`: the command of a platform's operator."""
 
 import base64
 import os
@@ -42,7 +42,7 @@ from api.platforms.http import served
 from api.telemetry import logging, tracing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-persons = typer.Typer(no_args_is_help=True, help="What people have spent.")
+persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")
 
@@ -53,34 +53,38 @@ ConfigOption = Annotated[
 
 OptionsOption = Annotated[
     Path | None,
-    typer.Option("--options", exists=True, dir_okay=False, help="Its platform_options, TOML."),
+    typer.Option(
+        "--options", exists=True, dir_okay=False, help="File with its platform_options (TOML)."
+    ),
 ]
 TokenFileOption = Annotated[
     Path | None,
-    typer.Option("--token-file", exists=True, dir_okay=False, help="Holds the bearer token."),
+    typer.Option("--token-file", exists=True, dir_okay=False, help="File with the bearer token."),
 ]
 
 MetricsHostOption = Annotated[
     str | None,
-    typer.Option(help="Where metrics and probes are served (default: metrics_host, 127.0.0.1)."),
+    typer.Option(help="Address of metrics and probes (default: metrics_host, 127.0.0.1)."),
 ]
 MetricsPortOption = Annotated[
     int | None,
-    typer.Option(help="Port of metrics and probes (default: metrics_port; without one, none)."),
+    typer.Option(
+        help="Port of metrics and probes (default: metrics_port; without a port, they are off)."
+    ),
 ]
 
 # The adapter has no settings: it reads these variables as `serve` and `worker` do.
 _METRICS_HOST, _METRICS_PORT = "PLATFORM_AUDITOR_METRICS_HOST", "PLATFORM_AUDITOR_METRICS_PORT"
-_WHERE = "Where metrics and probes are served."
-_PORT = "Port of metrics and probes (without one, none)."
+_WHERE = "Address of metrics and probes."
+_PORT = "Port of metrics and probes (without a port, they are off)."
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Findings as JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print findings as JSON.")]
 
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where settings and database go.")],
-    issuer: Annotated[str, typer.Option(help="The public address of this service.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for settings and database.")],
+    issuer: Annotated[str, typer.Option(help="Public address of this service.")],
     regulator_key: Annotated[
         Path, typer.Option(exists=True, help="Public JWK of the first regulator.")
     ],
@@ -88,12 +92,13 @@ def init(
         Path | None, typer.Option(exists=True, help="Public JWK of the first operator.")
     ] = None,
     database_url: Annotated[
-        str | None, typer.Option(help="PostgreSQL, e.g. postgresql+psycopg://…; SQLite if none.")
+        str | None,
+        typer.Option(help="Database URL, e.g. postgresql+psycopg://… (default: SQLite)."),
     ] = None,
 ) -> None:
-    """Make the settings, the database and the first regulator. Prints the ids to sign in with."""
+    """Create the settings, the database and the first regulator. Print the ids to sign in with."""
     if not setup.make_private_folder(folder):
-        typer.echo(f"others can list {folder}; close it with: chmod 700 {folder}", err=True)
+        typer.echo(f"Other accounts can list {folder}. Close it with: chmod 700 {folder}", err=True)
     path = folder / "platform-auditor.toml"
     url = database_url or f"sqlite:///{(folder / 'platform-auditor.sqlite').resolve()}"
     setup.write_settings(path, url, issuer, base64.urlsafe_b64encode(secrets.token_bytes(32)))
@@ -112,7 +117,7 @@ def serve(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Serve the API, with a worker in the same process (default; see the settings).
+    """Serve the API, by default with a worker in the same process.
 
     On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
@@ -127,7 +132,7 @@ def worker(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Run audits without serving. Start as many as you like on PostgreSQL.
+    """Run audits without serving. On PostgreSQL, start any number of workers.
 
     On SIGTERM it finishes its audit within `shutdown_seconds` or leaves it to another worker.
     """
@@ -155,7 +160,7 @@ def probe(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Ask a process of this machine at its metrics address whether it is ready.
+    """Check at the metrics address of a process on this machine whether it is ready.
 
     `python -m api.health.container_probe` does the same and starts faster.
     """
@@ -176,16 +181,16 @@ def demo(
         int, typer.Option(min=5_000, help="Number of people on each platform.")
     ] = 20_000,
     through: Annotated[
-        Through, typer.Option(help="How the services reach the platforms.")
+        Through, typer.Option(help="Connection of the services to the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Audit two simulated platforms from end to end, one fair and one not."""
+    """Audit two simulated platforms, one fair and one biased, from end to end."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 
 @app.command()
 def adapter(
-    platform: Annotated[str, typer.Argument(help="As in the settings: a name, module:factory.")],
+    platform: Annotated[str, typer.Argument(help="As in the settings: a name or module:factory.")],
     options: OptionsOption = None,
     token_file: TokenFileOption = None,
     host: Annotated[str, typer.Option()] = "127.0.0.1",
@@ -193,7 +198,7 @@ def adapter(
     metrics_host: Annotated[str, typer.Option(envvar=_METRICS_HOST, help=_WHERE)] = "127.0.0.1",
     metrics_port: Annotated[int | None, typer.Option(envvar=_METRICS_PORT, help=_PORT)] = None,
 ) -> None:
-    """Serve a platform by HTTP. Put TLS in front of it.
+    """Serve a platform over HTTP. Put TLS in front of it.
 
     The calls are in docs/how-to/platforms/write-an-adapter.md.
     """
@@ -206,7 +211,9 @@ def adapter(
 
 @app.command()
 def conformance(
-    target: Annotated[str, typer.Argument(help="The address of an adapter, or as in `adapter`.")],
+    target: Annotated[
+        str, typer.Argument(help="Address of an adapter, or a platform as in `adapter`.")
+    ],
     options: OptionsOption = None,
     token_file: TokenFileOption = None,
     identifiers: Annotated[
@@ -218,7 +225,7 @@ def conformance(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check an adapter, and say what to repair."""
+    """List the mistakes of an adapter, and how to correct them."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
         with open_subject(target, chosen, identifiers, explore=explore) as subject:
@@ -237,14 +244,14 @@ def doctor(
         Path | None,
         typer.Option(exists=True, help="A checkpoint of the ledger that was stored elsewhere."),
     ] = None,
-    adapter: Annotated[bool, typer.Option(help="Examine the platform's adapter too.")] = True,
+    adapter: Annotated[bool, typer.Option(help="Also examine the platform's adapter.")] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Check this deployment: keys, clock, database, randomness, disk, adapter."""
     settings = _read_settings(config)
     store = Store(settings.database_url)
     try:
-        # An empty file: no head was seen yet.
+        # An empty file means that no checkpoint is known yet.
         subject = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
         found = list(diagnose(subject))
     finally:
@@ -256,7 +263,7 @@ def doctor(
 
 @persons.command("verify")
 def verify_persons(config: ConfigOption = None) -> None:
-    """Recompute every balance from recorded people and ledger charges. For an inspection."""
+    """Recompute every balance from recorded people and ledger charges, for an inspection."""
     settings = _ready(config)
     store = Store(settings.database_url)
     found = inspect(store, PERSON_LIFETIME_RHO, settings)
@@ -272,15 +279,18 @@ def verify_persons(config: ConfigOption = None) -> None:
 
 @persons.command("repair")
 def repair_persons(
-    reason: Annotated[str, typer.Option(help="Reason, for the ledger.")],
+    reason: Annotated[str, typer.Option(help="Reason of the repair, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise each balance to the sum of the charges on record; lower none. The ledger records it."""
+    """Raise every balance to the sum of its charges on record.
+
+    Lower none. The ledger records it.
+    """
     settings = _ready(config)
     store = Store(settings.database_url)
     number = repair(store, "operator", reason)
     store.close()
-    typer.echo(f"Balances are repaired: entry {number} of the ledger. Now run `persons verify`.")
+    typer.echo(f"Balances are repaired (ledger entry {number}). Now run `persons verify`.")
 
 
 def _read_options(path: Path | None) -> dict[str, Any]:
@@ -289,7 +299,7 @@ def _read_options(path: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def _listening(container: Container) -> Iterator[None]:
-    """Serve metrics and probes while the block runs; say so in one line where that fails."""
+    """Serve metrics and probes while the block runs; print one line if that fails."""
     with _told(listen_if_configured(container.settings, container.writes)):
         yield
 
@@ -352,7 +362,7 @@ def _root(
 
 
 def main() -> None:
-    # Whatever this process creates is its own: databases, logs, temporary files.
+    # Everything that this process creates is private: databases, logs, temporary files.
     os.umask(0o077)
     app()
 

@@ -1,10 +1,11 @@
-"""The demo's hosts: two simulated platforms, each with a service in its own process.
+"""Hosts of the demo: two simulated platforms, each with a service in its own process.
 
-The service has the platform in its own process, or reaches it as a real one is reached: by HTTP, or
-as files (`Through`). What the study finds is the same.
+The service has the platform in its own process, or reaches it like a real one: over HTTP, or as
+files (`Through`). The result of the study is the same.
 
-The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
-researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
+The study itself is `auditor_client.demo`, in another process. It has addresses and keys, and the
+files of researchers. `truth` is written to the same folder, so that the reader can judge the
+verdicts.
 
 The third platform has no built-in bias, but it learned from people whose homes, tastes and work
 differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it
@@ -45,13 +46,15 @@ from api.platforms.interfaces import Platform
 
 # The platform that the demo audits by every kind.
 EVERY_KIND = "biased"
+# It is this many times as large: each kind audits people of its own, within their lifetime caps.
+_TIMES_AS_LARGE = 2
 # Volunteers of a study. An ordinary bias is smaller than a planted one and takes more of them: a
 # fifth of the learned platform's people.
 _VOLUNTEERS, _PART_OF_LEARNED = 1_200, 5
 
 
 class Through(StrEnum):
-    """The way in which the services reach the platforms."""
+    """Connection of the services to the platforms."""
 
     PROCESS = "process"
     HTTP = "http"
@@ -59,14 +62,17 @@ class Through(StrEnum):
 
 
 def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PROCESS) -> None:
-    """Host both platforms, run the study on them, and keep serving if asked to."""
-    # Told to stop, it stops what it started; also where a shell had it ignore Ctrl-C.
+    """Host both platforms, run the study on them, and keep serving on request."""
+    # On a signal it stops the processes that it started, even if a shell made it ignore Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
     names = ("fair", "biased", "learned")
-    print(f"Starting simulated platforms ({', '.join(names)}): about half a minute", flush=True)
+    print(
+        f"Starting simulated platforms ({', '.join(names)}): this takes about half a minute",
+        flush=True,
+    )
     with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
@@ -81,7 +87,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """Start the services together, and stop them when the block ends."""
+    """Start the services together; stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -102,7 +108,7 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Make settings, database, a regulator and an operator with their keys, and lists of
+    """Create settings, database, a regulator and an operator with their keys, and lists of
     volunteers.
     """
     folder.mkdir(mode=0o700)
@@ -110,6 +116,8 @@ def _prepare(
     config = folder / "platform-auditor.toml"
     database = f"sqlite:///{(folder / 'service.sqlite').resolve()}"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
+    if name == EVERY_KIND:
+        people *= _TIMES_AS_LARGE
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
     if name == "learned":
         options["correlation"] = 1.0
@@ -152,7 +160,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """Register the first regulator and operator; return their ids, and the files of their keys."""
+    """Register the first regulator and operator; return their ids and the paths of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
@@ -163,7 +171,9 @@ def _staff(store: Store, folder: Path) -> dict[str, str]:
 
 
 def _recruit(folder: Path, platform: Platform, name: str, people: int) -> dict[str, Any]:
-    """Write what researchers hold: the demo's participants, and the volunteers of the notebooks."""
+    """Write the files of researchers: the demo's participants, and the volunteers of the
+    notebooks.
+    """
     learned = name == "learned"
     if learned:
         for study, others in demo_volunteers(platform).items():
@@ -195,7 +205,7 @@ def _start(arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
 
 
 def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the process gives any answer; an adapter refuses requests without a token."""
+    """Wait until the process answers; an adapter refuses requests without a token."""
     while process.poll() is None:
         try:
             with urlopen(url):  # noqa: S310  (an address we made)
@@ -206,7 +216,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.1)
         except URLError:
             time.sleep(0.1)
-    raise SystemExit(f"{url} does not answer: its process ended. Read its log.")
+    raise SystemExit(f"{url} does not answer, because its process ended. Read its log.")
 
 
 def _free_port() -> int:

@@ -1,4 +1,4 @@
-"""Overview: what each auditor has, how fast they spend it, and what the platform has left."""
+"""Overview: each auditor's budget and rate of spending, and the platform's remaining budget."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ RATE_DAYS = 30
 
 
 def build_overview(session: Session, settings: Settings, auditor_id: str | None = None) -> Overview:
-    """Every auditor with its mandates, or one of them."""
+    """Return all auditors with their mandates, or one of them."""
     at = now()
     figures = _Figures.read(session, at)
     auditors, mandates = select(AuditorRow), select(MandateRow)
@@ -51,11 +51,11 @@ def build_overview(session: Session, settings: Settings, auditor_id: str | None 
 
 
 def forecast_exhaustion(mandate: MandateRow, spent: Fraction, at: datetime) -> date | None:
-    """When what does not renew is used up, if `spent` in the last days goes on like this."""
+    """Return the day on which the budget is exhausted, if spending continues at the recent rate."""
     days = min(RATE_DAYS, max(1, (at - mandate.valid_from).days))
     whole = mandate.limit if mandate.lifetime_limit is None else mandate.lifetime_limit
     left = whole - mandate.spent
-    # Compared before it is added up, since a slow rate ends beyond all calendars.
+    # Compared before the addition, because a slow rate ends beyond the last date.
     if spent <= 0 or left / spent * days > (mandate.valid_until - at) / timedelta(days=1):
         return None
     return (at + timedelta(days=float(left / spent * days))).date()
@@ -63,7 +63,7 @@ def forecast_exhaustion(mandate: MandateRow, spent: Fraction, at: datetime) -> d
 
 @dataclass(frozen=True)
 class _Figures:
-    """Counts over all of them at once, by mandate or auditor."""
+    """Counts over all mandates and auditors, loaded at once."""
 
     week: Mapping[str, Fraction]
     month: Mapping[str, Fraction]

@@ -19,7 +19,7 @@ def list_refusals(
     cursor: int | None = None,
     limit: int = 50,
 ) -> Page[Refusal]:
-    """Return what was refused in this period, newest first."""
+    """Return the refusals of this period, newest first."""
     return page(
         session, select_refusals(period, auditor_id), EntryRow.number, to_wire, cursor, limit
     )

@@ -1,4 +1,4 @@
-"""`/v1/regulator`, at a glance: who has what, what was refused and why, what is unusual."""
+"""`/v1/regulator`: budgets and rates of spending, refusals with their reasons, and flags."""
 
 from typing import Annotated
 
@@ -83,7 +83,7 @@ def count_refusals(
 def list_flags(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> Flags:
-    """Unusual patterns, each with what raised it. A flag is a question, not an accusation."""
+    """List unusual patterns with their figures. A flag is a question, not an accusation."""
     return load_flags(session, period, auditor_id)
 
 
@@ -106,7 +106,7 @@ def export_table(
     written_as: Annotated[ExportFormat, Query(alias="format")] = "csv",
     auditor_id: AuditorQuery = None,
 ) -> StreamingResponse:
-    """Overview, charges, refusals or flags as CSV or Parquet, streamed."""
+    """Stream the overview, charges, refusals or flags as CSV or Parquet."""
     asked = exports.ExportQuery(settings, period, auditor_id)
     pieces = exports.export(store, name, written_as, asked)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}

@@ -1,8 +1,8 @@
-"""Partitions: where people and rows go.
+"""Partitions: the destinations of people and rows.
 
-Where rows are exchanged, the partition of a person is a function of the person's number: all that
-is known of somebody comes together in one, from wherever it lay. Where people are only read by
-number, neighbours stay together, which costs nothing.
+If rows are exchanged, the partition of a person is a function of the person's number. So all rows
+of a person come together in one partition, from wherever they were stored. If people are only read
+by number, neighbours stay together, which costs nothing.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from api.platforms.interfaces import Columns, Persons
 from privacy.tables.membership import Membership
 
 Numbers = NDArray[np.intp]
-# People who are looked at to cut a membership into parts of one size.
+# Number of people that are inspected to split a membership into parts of equal size.
 _SAMPLE = 4_096
 
 
@@ -36,7 +36,7 @@ def split_by_partition(membership: Membership, partitions: int) -> list[Membersh
 
 
 def split_by_range(membership: Membership, partitions: int) -> list[Membership]:
-    """Split the people by ranges of numbers, with their groups, into slices of about one size.
+    """Split the people by ranges of numbers, with their groups, into slices of about equal size.
 
     The number of slices does not depend on who was found.
     """
@@ -49,7 +49,7 @@ def split_by_range(membership: Membership, partitions: int) -> list[Membership]:
 
 
 def split_columns(columns: Columns, where: Numbers, partitions: int) -> list[Columns]:
-    """Return the rows that go to each partition, in the order in which they are."""
+    """Return the rows of each partition, in their original order."""
     order, ends = order_by_partition(where, partitions)
     apart = {name: np.split(column[order], ends) for name, column in columns.items()}
     return [dict(zip(apart, each, strict=True)) for each in zip(*apart.values(), strict=True)]

@@ -1,7 +1,7 @@
-"""Rows of logs exchanged by person: out of the pieces in which they lie, into partitions.
+"""Exchange of log rows by person: from the pieces that store them, into partitions.
 
-A person's rows may be in every piece. They are in one partition afterwards, in the order of the
-pieces, so that at most `rows_per_person` of them are drawn from all, and not from each piece.
+A person's rows may be in every piece. Afterwards they are in one partition, in the order of the
+pieces. So at most `rows_per_person` of them are drawn from all pieces together, not from each.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from api.platforms.partitions import order_by_partition, partition_persons
 from privacy.tables.membership import is_among
 
 PERSON = "person"
-# Whole numbers beyond are not told apart as floats.
+# Larger integers are not distinct as floats.
 _EXACT = 2.0**53
 CODES = pa.dictionary(pa.int32(), pa.string())
 
@@ -31,7 +31,7 @@ def scatter_piece(
     everyone: Persons,
     partitions: int,
 ) -> list[pa.Table]:
-    """Return the rows of a piece of these people, who are sorted, for each partition."""
+    """Return the rows of a piece that belong to these sorted people, for each partition."""
     found = [
         rows
         for batch in pieces.scan(wanted.log, piece, wanted.columns)
@@ -53,7 +53,7 @@ def _convert(
 
     try:
         some(0, 0)
-    except Exception:  # it lacks a column, or is of a type that is never read: so is every row
+    except Exception:  # a missing column or a wrong type makes every row unusable
         return
     for _, _, rows in iter_isolating_failures(some, len(batch)):
         yield rows
@@ -62,7 +62,7 @@ def _convert(
 def _unify_types(
     batch: pa.RecordBatch, log: Log, columns: Sequence[str], everyone: Persons
 ) -> pa.Table:
-    """Rows of these people, in types in which those of other batches and pieces are too."""
+    """Return the rows of these people, in the types that other batches and pieces have too."""
     person = read_persons(pa.chunked_array([batch[PERSON]]))
     mine = np.flatnonzero(is_among(person, everyone))
     rows = pa.Table.from_batches([batch]).select(columns).take(mine)
@@ -75,7 +75,7 @@ def _unify_types(
 
 @dataclass(frozen=True)
 class GatheredLogs:
-    """The rows of one partition as logs that are read by person."""
+    """Rows of one partition, as logs that are read by person."""
 
     described: Mapping[str, Log]
     rows: pa.Table
@@ -103,12 +103,12 @@ class GatheredLogs:
 
 
 def empty_table(columns: Iterable[str]) -> pa.Table:
-    """No rows of these columns, of no type."""
+    """Return a table of these columns without rows or types."""
     return pa.table({name: pa.nulls(0) for name in (PERSON, *columns)})
 
 
 def encode_categories(table: pa.Table) -> pa.Table:
-    """Words as codes of one type, whatever they were: pieces differ, and words repeat."""
+    """Return categories as codes of one type, because the pieces differ and categories repeat."""
     for place, column in enumerate(table.columns):
         kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
         if any(is_one(column.type) for is_one in kinds):
@@ -121,16 +121,16 @@ def read_persons(column: pa.ChunkedArray) -> Persons:
     large.
     """
     if pa.types.is_floating(column.type):
-        numbers = np.asarray(column.cast(pa.float64()))  # NaN where there is none
+        numbers = np.asarray(column.cast(pa.float64()))  # NaN for missing values
         whole = (np.floor(numbers) == numbers) & (np.abs(numbers) < _EXACT)
         return np.where(whole, numbers, NOBODY).astype(np.int64)
-    # What is beyond the largest number wraps round, and is below 0.
+    # A number above the largest one wraps around, and becomes negative.
     found = column.cast(pa.int64(), safe=not pa.types.is_integer(column.type))
     return np.asarray(pc.fill_null(found, NOBODY), np.int64)
 
 
 def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
-    """Dictionaries are made one before rows of them are mixed."""
+    """Concatenate tables; their dictionaries are unified before rows are mixed."""
     some = [table for table in tables if len(table)] or [*tables[:1]]
     return pa.concat_tables(some, promote_options="permissive").unify_dictionaries()
 

@@ -1,7 +1,7 @@
-"""Drawing a few rows of each person, uniformly and without replacement.
+"""Draw of a few rows per person, uniformly and without replacement.
 
-Which rows are drawn is a function of a secret, the person's number and how many rows they have: a
-keyed mixing of bits stands for chance. So nobody's draw depends on anybody else, and a person who
+The drawn rows are a function of a secret, the person's number and the number of their rows: a keyed
+mixing of bits provides the randomness. So nobody's draw depends on anybody else, and a person who
 is in two groups has the same rows drawn in both.
 
 [F87] Bentley, Floyd, A Sample of Brilliance, CACM 30(9), 1987 (sampling without replacement).

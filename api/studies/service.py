@@ -1,4 +1,4 @@
-"""Studies, registered by their digest: the entry in the ledger is all there is of them."""
+"""Studies, registered by their digest: the ledger entry is the only record of them."""
 
 import json
 
@@ -18,7 +18,7 @@ KIND = "registration"
 def register_study(
     store: Store, caller: Caller, draft: RegistrationDraft, signed: SignedRequest
 ) -> Registration:
-    """Write the digest down; the first time an auditor registers it is the one that counts."""
+    """Record the digest; only the first registration by an auditor counts."""
     with store.write() as session:
         at = lock(session)
         statement = signed.statement(session, caller, KIND, draft)

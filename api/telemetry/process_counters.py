@@ -1,4 +1,4 @@
-"""Counters of one process, in a form in which processes can be added up."""
+"""Counters of one process, in a form in which those of several processes can be added."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -23,12 +23,12 @@ from api.telemetry.metrics import (
     STEPS,
 )
 
-# They last as long as somebody listens: their time says nothing.
+# Streams last as long as somebody listens, so their time means nothing.
 _STREAMS = "/events"
 
 
 class RequestCounts(BaseModel):
-    """Requests: how many, refused (4xx), failed (5xx), and how many took up to each of `ENDS`."""
+    """Requests: their number, refused (4xx), failed (5xx), and the number within each of `ENDS`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -80,7 +80,7 @@ class Figures(BaseModel):
 
 
 def list_routes() -> dict[str, RequestCounts]:
-    """Every route that was asked for, since this process started."""
+    """Return the counts of every requested route, since this process started."""
     numbers: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
     for labels, count in _counted(REQUESTS):
         found = numbers[_name(labels)]
@@ -102,7 +102,7 @@ def list_routes() -> dict[str, RequestCounts]:
 
 
 def compute_figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
-    """Return the figures, from the routes as they are and as they were some minutes ago."""
+    """Return the figures, from the counts now and some minutes ago."""
     recent = {name: each - before.get(name, RequestCounts()) for name, each in now.items()}
     return Figures(
         total=sum_traffic(now.values()),
@@ -132,7 +132,7 @@ def _sum(metric: MetricWrapperBase, suffix: str = "_total") -> int:
 
 
 def _counted(metric: MetricWrapperBase, suffix: str = "_total") -> list[tuple[dict[str, str], int]]:
-    """Labels and numbers of a metric of this process."""
+    """Return labels and numbers of a metric of this process."""
     return [
         (sample.labels, int(sample.value))
         for family in metric.collect()

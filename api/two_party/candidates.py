@@ -1,13 +1,13 @@
 """Candidates of a hidden audience: everybody with such an identifier, up to a public size.
 
-If there are more, a random sample of that size is drawn. Nobody outside sees that, or how many
-there are (R2): an audit that failed for one person too many would show that this person is there.
-The sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
+If there are more, a random sample of that size is drawn. Nobody outside sees that, or the number of
+people (R2). If an audit failed for one person too many, it would reveal that person's presence. The
+sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
 differs between audits, so that people whom one leaves out are covered by others.
 
-Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
-more changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to read,
-later runs on its charge are compared with the recorded people alone, without later members.
+Everybody has one position and every identifier one person (`privacy.two_party.joins`). So one
+additional person changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to
+read, later runs on its charge use the recorded people alone, without later members.
 """
 
 import logging
@@ -40,19 +40,22 @@ def load_candidates(
     settings: Settings,
     recorded: Persons | None = None,
 ) -> CandidatePeople:
-    """All of the platform's people who have such an identifier; the operator is told of too many.
+    """Return the platform's people with such an identifier.
 
-    Of several identifiers of a person the first counts. `recorded`: nobody but these people.
+    Log a warning if there are more than `size`.
+
+    If a person has several identifiers, the first one counts. `recorded` restricts the people to
+    these.
     """
     if platform.directory is None:
-        raise PlatformDownError("the platform has no directory any more")
+        raise PlatformDownError("The platform no longer has a directory.")
     try:
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
         persons, identifiers = keep_usable(kind, np.asarray(listed, np.int64), named)
         everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
-        raise PlatformDownError("the platform does not list its people") from error
+        raise PlatformDownError("The platform does not list its people.") from error
     if beyond := everybody.beyond(size):
         LEFT_OUT.inc(beyond)
         log.warning("two-party.left-out", extra={"people": beyond, "places": size})

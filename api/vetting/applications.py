@@ -1,7 +1,7 @@
-"""Applications: submitted, answered, withdrawn by the applicant.
+"""Applications: submitted, answered and withdrawn by the applicant.
 
-An application is signed by the principal applicant's own key, which it holds: nobody need be known
-to apply. `by` is `applicant:` and the key's thumbprint.
+An application is signed by the principal applicant's own key, which it contains: applicants need no
+account. `by` is `applicant:` and the key's thumbprint.
 """
 
 from datetime import datetime
@@ -31,8 +31,8 @@ from privacy.ledger.statements import Statement
 def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
-    """Verify the applicant's statement with the key that it holds, and all others' proofs; return
-    it.
+    """Return the applicant's statement, verified with the key in it, and all other individuals'
+    proofs.
     """
     principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
     maker = import_public_jwk(dict(principal.jwk))
@@ -82,7 +82,7 @@ def answer(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """Submit a new version, after the regulator asked for changes."""
+    """Record a new version, after the regulator requested changes."""
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
@@ -99,7 +99,7 @@ def withdraw(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """Withdraw the application, for the applicant."""
+    """Withdraw the application for its applicant."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
     change_state(row, "withdraw", caller.role, at, calendar)
@@ -113,18 +113,18 @@ def withdraw(
 def change_state(
     row: ApplicationRow, event: str, role: Role, at: datetime, calendar: Calendar, days: int = 0
 ) -> None:
-    """Change the state as the table says, if the period for it is not over."""
+    """Change the state as `CHANGES` states, if its period has not ended."""
     change = CHANGES.get((row.state, event))
     if change is None or role not in change.by:
         raise ConflictError(
-            f"the application is {row.state}: this cannot be done now. Nothing was changed.",
+            f"The application is {row.state}, which does not allow this. Nothing was changed.",
             state=row.state,
             case=row.state,
         )
     running = PERIODS.get(row.state)
     if running and running.binding and row.due and at >= row.due:
         raise ConflictError(
-            f"the period to {running.what} was over at the {calendar.end_in_words(row.due)} "
+            f"The period to {running.what} ended at the {calendar.end_in_words(row.due)} "
             f"({running.law}). "
             f"Nothing was changed.",
             state=row.state,
@@ -166,7 +166,7 @@ def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
 
 
 def lock_application(session: Session, application_id: str) -> ApplicationRow:
-    """Lock an application that the caller means to change; the ledger is locked already."""
+    """Return an application, locked for a change; the ledger must be locked already."""
     query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
     row = session.exec(query).first()
     if row is None:
@@ -175,7 +175,10 @@ def lock_application(session: Session, application_id: str) -> ApplicationRow:
 
 
 def lock_application_of(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """Return an application that the caller means to change; one they may not see is not there."""
+    """Return an application, locked for a change.
+
+    One that the caller may not see does not exist.
+    """
     row = lock_application(session, application_id)
     if not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")
@@ -183,7 +186,7 @@ def lock_application_of(session: Session, caller: Caller, application_id: str) -
 
 
 def get_visible(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """Return an application that the caller may see; refuse others as if they did not exist."""
+    """Return an application that the caller may see; any other does not exist for them."""
     row = session.get(ApplicationRow, application_id)
     if row is None or not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")
@@ -205,7 +208,7 @@ def _mine(
     principal = session.get_one(ResearcherRow, row.principal_id)
     signer = f"applicant:{principal.key_thumbprint}"
     if caller.researcher_id != principal.id or statement.by != signer:
-        raise ForbiddenError("only the principal applicant may do this, with the registered key")
+        raise ForbiddenError("Only the principal applicant may do this, with the registered key.")
     return row
 
 
@@ -219,7 +222,7 @@ def _write_version(
 ) -> None:
     if strangers := [p.id for p in people if p.auditor_id not in (None, row.auditor_id)]:
         raise ConflictError(
-            f"{strangers[0]} is a researcher of another auditor",
+            f"{strangers[0]} is a researcher of another auditor. Nothing was changed.",
             case="researcher-of-another-auditor",
         )
     individuals.replace_individuals(session, row, people)

@@ -1,4 +1,4 @@
-"""An application as it is shown: what was stated, with the personal text that is still there."""
+"""Wire form of an application: its statements, with the personal text that was not erased."""
 
 import json
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ _TEXTS = (
     "independence",
     "data_protection",
 )
-# Where the reasons of a decision, an amendment request or a step of the mediation are.
+# Fields with the reasons of a decision, an amendment request or a step of the mediation.
 _REASONS = ("reasons", "proposal", "text")
 
 Texts = Mapping[str, str]
@@ -54,12 +54,14 @@ def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
 
 
 def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
-    """Return the newest version with text and salts, to recompute its commitments."""
+    """Return the newest version with text and salts, from which its commitments can be
+    recomputed.
+    """
     body = load_stated_body(session, row)
     try:
         return ApplicationDraft.model_validate(personal_text.open_texts(session, body))
     except KeyError as error:
-        raise ConflictError("personal text of this application was erased") from error
+        raise ConflictError("Personal text of this application was erased.") from error
 
 
 def to_wire(session: Session, row: ApplicationRow, calendar: Calendar) -> Application:

@@ -1,4 +1,4 @@
-"""Head of a request, as it is known before the application has seen the request."""
+"""Networks by which callers without a token are counted."""
 
 import ipaddress
 
@@ -11,7 +11,7 @@ def header(scope: Scope, name: bytes) -> bytes | None:
 
 
 def network_of(host: str) -> str:
-    """Return an IPv4 address as it is, and the /64 of an IPv6 address, which one host may own."""
+    """Return an IPv4 address unchanged, and the /64 of an IPv6 address, which one host may own."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

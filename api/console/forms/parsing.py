@@ -1,4 +1,4 @@
-"""A filled form as the request that it asks for, made as the SDK makes it."""
+"""Parsing of a filled form into its request, as the SDK builds it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class _PageFacts:
     def audience(self, audience_id: str) -> Audience:
         found = {each.id: each for each in self.choices.audiences}
         if audience_id not in found:
-            raise InvalidRequestError("that audience is not yours, or is not sealed")
+            raise InvalidRequestError("That audience is not yours, or is not sealed.")
         return found[audience_id]
 
     def names(self, _: str) -> Mapping[str, str]:
@@ -50,7 +50,7 @@ class _PageFacts:
 
 
 def _collect_said(kind: str, choices: Choices, given: Given) -> dict[str, Any]:
-    """Return what was said, by parameter: text as it was typed, and lists that were ticked."""
+    """Return the given values by parameter: text as typed, and lists of ticked options."""
     said: dict[str, Any] = {"levels": _text(given, "levels") or None}
     for each in list_parameters(kind):
         name = form_name(each)

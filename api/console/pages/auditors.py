@@ -1,4 +1,4 @@
-"""Auditors and their mandates: who, which, in what state, how much of it is spent."""
+"""Pages of auditors and their mandates: people, states, and spent budgets."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ from openapi.resources import Entry
 
 router = pages()
 
-# What becomes of a mandate, as the ledger has it.
+# Kinds of ledger entries that change a mandate.
 _LIFE = ("mandate", "decision", "mandate-change", "suspension", "resumption", "termination")
 
 
 @router.get("/regulator/auditors")
 def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
-    """Everybody who may audit, what they were granted, and what is left of it."""
+    """List all auditors with their mandates and remaining budgets."""
     found = build_overview(session, visit.console.parts.settings)
     return visit.page("regulator/auditors.html", found=found)
 
@@ -36,10 +36,10 @@ def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
 def show_auditor(
     auditor_id: str, visit: RegulatorVisit, session: ReadDep, cursor: CursorQuery = None
 ) -> Response:
-    """One auditor: its mandates, its people, what it was charged."""
+    """Show one auditor: its mandates, its people, its charges."""
     found = build_overview(session, visit.console.parts.settings, auditor_id)
     if not found.auditors:
-        raise NotFoundError(f"no auditor {auditor_id}")
+        raise NotFoundError(f"There is no auditor {auditor_id}.")
     people = session.exec(
         select(ResearcherRow)
         .where(ResearcherRow.auditor_id == auditor_id)
@@ -55,7 +55,7 @@ def show_auditor(
 
 @router.get("/regulator/mandates/{mandate_id}")
 def show_mandate(mandate_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
-    """One mandate: what it allows, its burn-down by the SDK's own chart, and its history."""
+    """Show one mandate: its terms, its burn-down by the SDK's own chart, and its history."""
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import (  # Altair takes a second
         burn_down_chart,

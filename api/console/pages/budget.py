@@ -1,4 +1,4 @@
-"""The limits of mandates, their spent part and the rest."""
+"""Page of the caller's mandates: limits, spent and remaining amounts."""
 
 from fastapi.responses import Response
 from sqlmodel import Session, col
@@ -19,7 +19,7 @@ router = pages()
 
 @router.get("/budget")
 def show_budget(visit: AuditorVisit, session: ReadDep) -> Response:
-    """Show the burn-down of every mandate, with the SDK's chart of the caller's own entries."""
+    """Show the burn-down of every mandate, by the SDK's own chart of the caller's entries."""
     from auditor_client.budget.burn_down import burn_down
     from auditor_client.budget.charts import (  # Altair takes a second
         burn_down_chart,

@@ -1,4 +1,4 @@
-"""A quarter at a glance and on paper: what was spent, what was refused, what is unusual."""
+"""Pages of a quarter, on screen and for print: spending, refusals and flags."""
 
 from collections import Counter
 from decimal import Decimal
@@ -22,7 +22,7 @@ router = pages()
 
 AuditorQuery = Annotated[str, Query(max_length=64)]
 QuarterQuery = Annotated[str, Query(max_length=10)]
-# More than these are in the tables to take away.
+# Further rows are in the tables to download.
 MOST_ROWS = 500
 _AUDITORS = 500
 
@@ -41,7 +41,7 @@ def show_spending(
         for each in sorted(spent)
     ]
     if next(found.mandates(), None):
-        caption = "Share of each limit that is spent; of one that renews, of what never comes back."
+        caption = "Spent share of each limit; for a limit that renews, of its lifetime limit."
         pictures.append((charts.mandate_chart(found).to_dict(), caption))
     return visit.page(
         "regulator/spending.html", pictures=pictures, spent=spent, **_asked(session, found)
@@ -105,7 +105,7 @@ def get_report(
 def get_table(
     name: ExportName, visit: RegulatorVisit, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """All rows of a quarter, as CSV."""
+    """Return all rows of a quarter, as CSV."""
     asked = quarter_of(quarter)
     period, parts = TimeRange(asked.since, asked.until), visit.console.parts
     wanted = exports.ExportQuery(parts.settings, period, auditor or None)

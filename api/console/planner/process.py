@@ -1,7 +1,7 @@
 """A process that calculates for the planner: one line of JSON in, one line of JSON out.
 
-It runs at low priority, ends when its input ends, and kills itself when one calculation takes
-longer than its limit, even if the server that would end it is gone.
+It runs at low priority, and ends when its input ends. It kills itself if a calculation takes longer
+than its limit, even if the server that would end it is gone.
 """
 
 import os

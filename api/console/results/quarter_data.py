@@ -1,4 +1,4 @@
-"""A quarter as the SDK's report and charts take it, from the same rows that the API shows."""
+"""Data of a quarter for the SDK's report and charts, from the same rows that the API shows."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ _QUARTERS = 8
 
 
 def quarter_of(text: str) -> "Quarter":
-    """Return the quarter of the query; the current one by default."""
+    """Return the requested quarter (default: the present one)."""
     from auditor_client.errors import InputError
     from auditor_client.oversight.quarter import Quarter
 
@@ -35,7 +35,7 @@ def quarter_of(text: str) -> "Quarter":
 
 
 def recent_quarters() -> list[str]:
-    """Return the current quarter and those before it."""
+    """Return the present quarter and those before it."""
     from auditor_client.oversight.quarter import Quarter
 
     this = _at(now())
@@ -51,7 +51,7 @@ def load_dossier(
     parts, period = visit.console.parts, TimeRange(quarter.since, quarter.until)
     found = build_overview(session, parts.settings, auditor_id)
     if auditor_id and not found.auditors:
-        raise NotFoundError(f"no auditor {auditor_id}")
+        raise NotFoundError(f"There is no auditor {auditor_id}.")
     return Dossier(
         quarter=quarter,
         overview=found,

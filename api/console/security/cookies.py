@@ -18,14 +18,14 @@ from api.kernel.settings import Settings
 
 _PURPOSE = b"platform-auditor/console/cookies/v1"
 
-# `session`: the secret of who is signed in. `visit`: anybody else, so that forms have a token.
-# `outside`: what was asked of the identity provider.
+# `session`: the secret of the signed-in person. `visit`: any other visitor, so that forms have a
+# token. `outside`: a sign-in attempt at the identity provider.
 Name = Literal["session", "visit", "outside"]
 
 
 @dataclass(frozen=True)
 class Cookies:
-    """Cookies for one deployment: bound to its host by TLS, to the console's paths without."""
+    """Cookies for one deployment: bound to its host with TLS, to the console's paths without."""
 
     key: bytes
     path: str

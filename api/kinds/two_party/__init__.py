@@ -1,8 +1,8 @@
-"""Two-party audits (paper 5): what the platform multiplies by weights that it cannot see.
+"""Two-party audits ([OH26]): the platform multiplies its values by weights that it cannot see.
 
-Unit: one person, with at most `rows_per_person` rows of a log. Everybody is in one row of the
-upload at most, and adds w ⊗ v to the table of sums: their hidden weights by their values. Values
-are cut to the bounds of the metric's `Layout`; weights are as declared if the auditor is honest
+Unit: one person, with at most `rows_per_person` rows of a log. Everybody is in at most one row of
+the upload, and adds w ⊗ v to the table of sums: their hidden weights times their values. Values are
+clipped to the bounds of the metric's `Layout`. Weights are as declared if the auditor is honest
 (`bounded-weights`), which the platform cannot see and a regulator can open (R4's one exception).
 
 A worker does not run this kind: auditor and platform exchange messages (`api.two_party`).
@@ -45,9 +45,9 @@ from privacy.waist import ReleasePlan
 
 NAME = contract.KIND.name
 SUMS = "sums"
-# A value of a person: as it is made, together with all others, and as it is sent.
+# Bytes of one value of a person: as computed, as combined with all others, and as sent.
 VALUE_BYTES = 32
-# One sum under encryption: two polynomials modulo three primes, and again with noise on it.
+# Bytes of one encrypted sum: two polynomials modulo three primes, and a second copy with noise.
 SUM_BYTES = 2 * 393_216
 Integers = NDArray[np.int64]
 OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc
@@ -61,9 +61,9 @@ RULES = (
 
 
 class TwoParty:
-    # Its tables are ciphertexts, whose integers may be larger than those of JSON.
+    # Its tables are ciphertexts, whose integers may exceed those of JSON.
     encrypted = True
-    # Its run records whom a hidden audience has, before it reads.
+    # Its run records the people of a hidden audience before it reads them.
     sources: frozenset[Source] = frozenset({"upload", "hidden"})
 
     def offered_by(self, platform: Platform) -> bool:
@@ -71,16 +71,16 @@ class TwoParty:
 
     def check(self, request: TwoPartyRequest, audience: AudienceFacts, platform: Platform) -> None:
         if not self.offered_by(platform):
-            raise _refused("this service was installed without its extra `two-party`")
+            raise _refused("This service was installed without its extra `two-party`")
         if not audience.ordered or len(audience.labels) != 1:
             raise _refused(
-                "a two-party audit needs an audience of one group whose order is kept: upload it"
+                "A two-party audit needs an audience of one group whose order is kept: upload it"
                 " with `ordered`, or hide it",
                 case="no-order",
             )
         if audience.taken:
             raise _refused(
-                "a hidden audience is for one audit: make another", case="audience-taken"
+                "A hidden audience is for one audit: create another", case="audience-taken"
             )
         _check_metric(request, platform)
         try:
@@ -99,10 +99,12 @@ class TwoParty:
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        raise TypeError("a two-party audit is exchanged: its table never is in the clear")
+        raise TypeError("No worker runs a two-party audit: its table is never in the clear.")
 
     def held_bytes(self, request: TwoPartyRequest, audience: AudienceFacts) -> int:
-        """All messages, what is read of them, sums under encryption, and everybody's values."""
+        """Return the memory for all messages, their content, the encrypted sums, and everybody's
+        values.
+        """
         from privacy.two_party.message_order import list_messages  # an extra
 
         terms = terms_of(request, audience, "")
@@ -216,7 +218,7 @@ def _columns(metric: OfLog) -> tuple[str, ...]:
 
 
 def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
-    """Return the amount that each row adds to its person."""
+    """Return the amounts that each row adds for its person."""
     columns = [rows.numbers[name] for name in _columns(metric)]
     match made:
         case FalsePositives():
@@ -225,7 +227,7 @@ def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
             return made.rows(columns[0], columns[1] > 0.5)
         case Outcomes():
             return made.rows(columns[0])
-    raise TypeError(f"{metric.name} is none of a log")
+    raise TypeError(f"The metric {metric.name} does not read a log.")
 
 
 def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
@@ -251,7 +253,7 @@ def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
 
 
 def _require_regulator_key(_: TwoPartyRequest, mandate: PayingMandate) -> None:
-    """Refuse a mandate whose regulator has no key: the run could never be opened."""
+    """Refuse a mandate whose regulator has no key: nobody could ever open the run."""
     mandate.load_regulator_key()
 
 

@@ -1,4 +1,4 @@
-"""All that is unusual in a stretch of time."""
+"""Flags: all unusual patterns in a period."""
 
 from sqlmodel import Session
 
@@ -11,7 +11,7 @@ from openapi.resources import Flag, Flags
 
 
 def load_flags(session: Session, period: TimeRange, auditor_id: str | None = None) -> Flags:
-    """Newest first; of one auditor, those that name it."""
+    """Return the flags, newest first; for one auditor, those that name it."""
     found = [
         flag
         for pattern in (flag_tiny_groups, find_near_identical, flag_spending_spikes)
@@ -23,7 +23,7 @@ def load_flags(session: Session, period: TimeRange, auditor_id: str | None = Non
 
 
 def figures_in_words(flag: Flag) -> str:
-    """Format the figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
+    """Return the figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
     return "; ".join(
         f"{figure.name} {figure.value}"
         + (f" (threshold {figure.threshold})" if figure.threshold is not None else "")

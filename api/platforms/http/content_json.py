@@ -1,4 +1,4 @@
-"""Content as JSON: the bytes of an image in base64."""
+"""Content as JSON, with the bytes of an image in base64."""
 
 import base64
 from collections.abc import Mapping

@@ -63,7 +63,7 @@ class PoliciesFacts(_Facts):
 
 
 class Facts(_Facts):
-    """A capability that the platform has not is left out."""
+    """Facts of a platform; a capability that it does not have is left out."""
 
     protocol: Literal[1] = PROTOCOL
     name: Annotated[str, Field(min_length=1, max_length=200)]

@@ -1,4 +1,4 @@
-"""Server of an adapter: any `Platform` of Python, served by HTTP.
+"""Server of an adapter: any `Platform` in Python, served over HTTP.
 
 It is for tests, and a model for adapters in other languages. An error is a bare status: its cause
 is in the log of this side and is not sent to the service.

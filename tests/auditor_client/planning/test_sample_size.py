@@ -146,7 +146,7 @@ def test_a_verdict_needs_far_fewer_people_than_theorem_1() -> None:
 
 
 def test_unknown_sizes_cost_people() -> None:
-    assert verdict_size(0.2) < verdict_size(0.2, sizes="noisy")
+    assert verdict_size(0.2, criterion="bins") < verdict_size(0.2, sizes="noisy", criterion="bins")
 
 
 def test_the_quick_answer_is_that_of_the_simulation() -> None:

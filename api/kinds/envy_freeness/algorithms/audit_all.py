@@ -42,7 +42,7 @@ def make_fleet(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
 
 
 def sample(size: AuditSize, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Lines 1 and 3: targets, and for each of them arms among the others, none of them twice."""
+    """Draw targets, and for each of them distinct arms among the others (lines 1 and 3)."""
     targets = rng.choice(people, size.targets, replace=False)
     others = np.stack([rng.choice(people - 1, size.arms, replace=False) for _ in targets])
     return targets, others + (others >= targets[:, None])
@@ -58,14 +58,16 @@ def audit(
     first_envy_ends: bool = True,
     ahead: bool = False,
 ) -> Certificate:
-    """Audit `size` of the people; `rewards(targets, policies)` are those of people by number.
+    """Audit `size` of the people; `rewards(targets, policies)` takes the numbers of people.
 
-    `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all;
-    with `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
-    how long somebody else's audit lasts. `ahead`: as `run` has it, for simulated platforms.
+    `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all.
+    With `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
+    how long somebody else's audit lasts. `ahead` is that of `run`, for simulated platforms.
     """
     if terms.delta > size.level:
-        raise ValueError(f"each target is promised at {size.level}: pass terms with that delta")
+        raise ValueError(
+            f"Each target is certified at level {size.level}: pass terms with that delta."
+        )
     targets, arms = sample(size, people, rng)
     policies = np.column_stack([targets, arms])
 

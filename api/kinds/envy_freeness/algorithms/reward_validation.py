@@ -1,9 +1,9 @@
-"""Rewards as they come from an adapter, made fit: in [0, 1], and one for every step.
+"""Validation of an adapter's rewards: each in [0, 1], and one for every step.
 
-A reward outside of [0, 1] is cut to it; one that is not a number counts as 0, no satisfaction, for
-the baseline and for arms alike. None is skipped, since its step was taken and somebody bore it. So
-a utility is the mean of rewards as they are counted here, and the promise is about that. How many
-were mended is for the operator's metrics; an auditor never sees it.
+A reward outside [0, 1] is clipped. A reward that is not a number counts as 0, no satisfaction, for
+the baseline and for arms alike. None is skipped, because its step was taken by a person. So a
+utility is the mean of rewards as they are counted here, and the promise is about that mean. The
+number of corrected rewards is for the operator's metrics; an auditor never sees it.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""OCEF for one target: does somebody else's recommendations suit this person better?
+"""OCEF for one target: would somebody else's recommendations suit this person better?
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1.
 """
@@ -16,10 +16,10 @@ from api.kinds.envy_freeness.algorithms.terms import Bounds, Terms, Verdict, req
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on one target and what it took.
+    """Verdict on one target, with its steps and its cost.
 
-    `cost` is the reward lost by exploring, as far as rewards tell (negative if it was a gain);
-    with known means it is `steps * means[0] - pulls @ means`.
+    `cost` is the estimated reward lost by exploring (negative if it was a gain); with known means
+    it is `steps * means[0] - pulls @ means`.
     """
 
     verdict: Verdict
@@ -41,7 +41,7 @@ def ocef(
     ceiling: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Outcome:
-    """Audit one target: `reward(arm, rng)` shows an arm and tells what it was worth, in [0, 1].
+    """Audit one target; `reward(arm, rng)` shows an arm and returns its reward in [0, 1].
 
     Arm 0 is the baseline, the target's own recommendations; `arms` counts the others, 1 to `arms`.
     """
