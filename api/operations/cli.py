@@ -284,7 +284,7 @@ def repair_persons(
 ) -> None:
     """Raise every balance to the sum of its charges on record.
 
-    Lower none. The ledger records it.
+    It lowers none. The ledger records the repair.
     """
     settings = _ready(config)
     store = Store(settings.database_url)
