@@ -63,7 +63,10 @@ def main(folder: Path, *, stay: bool) -> int:
             with Auditor.from_profile(_profile(host, "researcher")) as auditor:
                 other_kinds.show(auditor, host, folder / host["name"])
     _how_to_go_on(folder, hosts, stay=stay)
-    wrong = [name for name, verdict in verdicts.items() if verdict != RIGHT[name]]
+    # With few people an ordinary bias may remain open; it is never called fair.
+    open_ = {("learned", "inconclusive")}
+    wrong = [name for name, said in verdicts.items() if said != RIGHT[name]]
+    wrong = [name for name in wrong if (name, verdicts[name]) not in open_]
     if wrong:
         console.print(f"[bold red]wrong verdict on: {', '.join(wrong)}[/]")
     return 1 if wrong else 0

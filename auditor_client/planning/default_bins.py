@@ -22,8 +22,8 @@ _MOST_OF_BINS = 3
 MATCHED = 2 / 3
 # The impact ratio is judged where this share of people is above an edge, and 4/5 is the line.
 _LEAST_SHARE, _LINE = 0.2, 0.8
-# Factor for variances of the size, because the worst limits of n are used.
-_SIZE_WEIGHT = 2.2
+# As `fairness.thresholds`: the variance of all bins from which both sides of an edge count.
+_BOTH_SIDES = 30
 
 Criterion = Literal["distribution", "bins", "four-fifths"]
 
@@ -76,17 +76,20 @@ def carried(asked: BinsQuestion, bins: int) -> bool:
     bins.
     """
     n, cells = asked.people, bins + 1
-    size = _size_variance(asked, cells) * _SIZE_WEIGHT
     pairs = asked.groups * (asked.groups - 1) / 2
     normal = NormalDist()
     apart = normal.inv_cdf(1 - asked.delta) + normal.inv_cdf(1 - 0.2 / (4 * pairs))
     if asked.criterion == "four-fifths":
         count = n * _LEAST_SHARE
-        noise = _LEAST_SHARE * cells * asked.variance + _LEAST_SHARE**2 * size
+        size = _LEAST_SHARE**2 * _size_variance(asked, cells)
+        noise = _LEAST_SHARE * cells * asked.variance + size
         spread = 2 * ((1 - _LEAST_SHARE) / max(count, 1e-9) + noise / max(count, 1e-9) ** 2)
         return apart * math.sqrt(spread) <= -math.log(_LINE)
-    # An edge in the middle has half of the people and half of the noise above it.
-    return apart * math.sqrt(2 * (n / 4 + cells * asked.variance / 2 + size)) <= asked.alpha * n
+    # An edge in the middle has half of the people above it. Both sides count, each with half of the
+    # weight, or one side, where there is little noise and the size is known.
+    noises = cells * asked.variance
+    noises /= 2 if asked.size_variance == 0 and noises < _BOTH_SIDES else 4
+    return apart * math.sqrt(2 * (n / 4 + noises)) <= asked.alpha * n
 
 
 def _size_variance(asked: BinsQuestion, cells: int) -> float:

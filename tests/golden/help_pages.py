@@ -15,6 +15,8 @@ import typer
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 100
+# Modules with the commands; the entry point of `auditor` loads its module only when it runs.
+_MODULES = {"auditor": "auditor_client.cli", "platform-auditor": "api.operations.cli"}
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 

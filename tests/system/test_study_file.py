@@ -289,7 +289,7 @@ def test_a_registration_is_held_against_study_and_ledger(
     run("study", "check", file, *held, code=1)
 
 
-def test_an_audit_before_the_registration_is_told(
+def test_an_audit_before_the_registration_is_reported(
     auditor: Auditor, study: dict[str, Any], tmp_path: Path
 ) -> None:
     run_ = Run(read_study(written(tmp_path, study)), tmp_path, auditor, progress=False)

@@ -103,7 +103,7 @@ def joint_guarantee(study: StudyFound, verdicts: int) -> str:
 
 def definition() -> str:
     return (
-        "The fairness gap is the largest difference, between the shares of two groups "
+        "The fairness gap is the largest difference between the shares of two groups "
         "with scores in the same bin. It is taken over all bins of scores and all pairs "
         "of groups. The verdict covers it and the largest difference of shares above any "
         "edge, because a smooth bias hides from single bins. Both are 0 when scores are "
