@@ -489,7 +489,7 @@ def test_11_spending_flags_and_a_report_on_paper(
     reads_well(office)
     with page.expect_download() as waiting:
         page.get_by_role("link", name="report as one file").click()
-    assert "What this rests on" in waiting.value.path().read_text()
+    assert "Basis of this report" in waiting.value.path().read_text()
     page.emulate_media(media="print")
     expect(page.get_by_role("navigation")).to_be_hidden()
     expect(page.get_by_label("Quarter")).to_be_hidden()

@@ -45,7 +45,7 @@ def folder(sqlite_deployment: Deployment, world: World, tmp_path: Path) -> Path:
 def test_a_regulator_exports_and_verifies(folder: Path, name: str) -> None:
     run("ledger", "export", "--out", folder / name, "-p", "oversight")
     done = run("ledger", "verify", folder / name, "--keys", folder / "keys.json")
-    assert "All holds" in done.output
+    assert "All checks hold" in done.output
     found = json.loads(
         run("ledger", "verify", folder / name, "--keys", folder / "keys.json", "--json").stdout
     )

@@ -446,4 +446,4 @@ def test_a_study_is_begun_from_a_template(auditor: Auditor, tmp_path: Path) -> N
     assert shown["people"] == {"volunteers": {"m": 10, "w": 10}}
     assert shown["plan"]["gender"]["smallest_group"] == 10
     assert shown["plan"]["gender"]["people_per_group_needed"] > 50
-    assert "there already" in run("study", "init", file, "-p", "lab", code=1).output
+    assert "already exists" in run("study", "init", file, "-p", "lab", code=1).output

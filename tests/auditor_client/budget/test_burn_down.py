@@ -106,7 +106,7 @@ def test_the_chart_says_what_is_left_and_can_be_read_without_colour(tmp_path: Pa
     second = of([], purpose="<b>Housing</b>", epsilon_limit=None, rho_limit="2", currency="rho")
     assert describe_panel(first) == (
         "Mandate “test”: 4 epsilon spent since 2026-05-04, 16 remaining: buys 8 more audits like"
-        " the last (2 each)."
+        " the latest (2 each)."
     )
     assert describe_panel(first, Decimal(10)).endswith("buys 1 more audit like this (10 each).")
     assert describe_panel(second).endswith("0 rho spent since 2026-05-04, 2 remaining.")

@@ -56,7 +56,7 @@ def test_repeats_that_differ_by_noise_are_consistent() -> None:
     found = consistency(audits, "repeat")
     assert found.verdict == "consistent"
     assert found.same_model_stated is True
-    assert "no proof" in found.explain()
+    assert "does not prove" in found.explain()
 
 
 def test_a_changed_model_is_found_and_where() -> None:

@@ -162,7 +162,7 @@ def test_invalid_values_of_options_are_reported(place: Deployment, tmp_path: Pat
     made = applied(place, tmp_path)
     regulator = ("-p", "regulator")
     decide = ("regulator", "decide", made["id"])
-    assert "no decision" in told(*decide, "maybe", "--reasons", "x", *regulator, code=1)
+    assert "not a decision" in told(*decide, "maybe", "--reasons", "x", *regulator, code=1)
     assert "not a date" in told(
         *decide, "extend", "--reasons", "x", "--until", "soon", *regulator, code=1
     )

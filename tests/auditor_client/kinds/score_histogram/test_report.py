@@ -158,7 +158,7 @@ def test_the_proof_of_a_receipt_is_in_its_report(tmp_path: Path) -> None:
     path = ScoreHistogramResult.from_receipt(file).report(tmp_path / "r.html")
     words = " ".join(read(path).words)
     assert "entry 41 of the platform’s ledger" in words
-    assert "a head" in words
+    assert "a checkpoint" in words
 
 
 def test_an_audit_that_is_connected_is_not_asked_for_its_proof(tmp_path: Path) -> None:
