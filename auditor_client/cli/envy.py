@@ -32,7 +32,7 @@ def plan(
     epsilon: Annotated[float, typer.Option(help="Privacy parameter of the counts.")] = 1.0,
     people: Annotated[
         int | None,
-        typer.Option(help="People who take part (default: as many as the power needs)."),
+        typer.Option(help="People who take part (default: the number that the power needs)."),
     ] = None,
     sampled: Annotated[
         bool, typer.Option(help="The platform draws the audience, which doubles the noise.")

@@ -31,9 +31,10 @@ def headline(tested: Tested, tolerance: float) -> str:
     return {
         "fair": f"Fair within {tolerance:g}: people with equal scores{where} have equal outcomes, "
         "whatever their group.",
-        "unfair": f"Unfair: people with equal scores{where} turn out differently{beyond}.",
-        "inconclusive": f"Inconclusive: whether people with equal scores{where} turn out"
-        f" differently{beyond} cannot be told.",
+        "unfair": f"Unfair: people with equal scores{where} have outcomes that differ{beyond}.",
+        "inconclusive"
+        "": f"Inconclusive: this test cannot tell whether people with equal scores{where} "
+        f"have outcomes that differ{beyond}.",
     }[tested.verdict(tolerance)]
 
 

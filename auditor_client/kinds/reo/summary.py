@@ -65,10 +65,11 @@ def _headline(verdict: Verdict, strategy: str) -> str:
     return {
         "fair": f"Fair by the four-fifths rule: strategy “{strategy}” shows relevant content of"
         " each group equally often.",
-        "unfair": f"Unfair by the four-fifths rule: how often strategy “{strategy}” shows relevant"
-        " content depends on who made it.",
-        "inconclusive": f"Inconclusive: whether strategy “{strategy}” keeps the four-fifths rule"
-        " cannot be told.",
+        "unfair": f"Unfair by the four-fifths rule: strategy “{strategy}” shows relevant content "
+        "more or less often depending on its creator’s group.",
+        "inconclusive"
+        "": f"Inconclusive: this audit cannot tell whether strategy “{strategy}” satisfies "
+        "the four-fifths rule.",
     }[verdict]
 
 

@@ -6,8 +6,8 @@ from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import (
-    between,
     confidence,
+    format_interval,
     join_words,
     lower,
     number,
@@ -69,7 +69,7 @@ def _decided(found: "Decision") -> str:
     return (
         f"{lead} The largest one found ({found.rule}): {worst.first} is"
         f" {number(worst.value, places)} above {worst.second},"
-        f" {between(worst.low, worst.high)} ({confidence(found.delta)})."
+        f" {format_interval(worst.low, worst.high)} ({confidence(found.delta)})."
     )
 
 

@@ -105,8 +105,8 @@ def test_the_report_has_the_certificate_and_what_to_check(
     assert '<div class="verdict unfair"><p><strong>Unfair: at least ' in text
     assert "at least 6 of the 73 people who were audited are envious" in text
     assert "<td>60</td><td>±3</td>" in text
-    assert "With probability 98.3 % everybody kept, at every step, at least 80 %" in text
-    assert "at most 73,000 then, which the mandate was charged" in text
+    assert "With probability 98.3% everybody kept, at every step, at least 80%" in text
+    assert "at most 73,000, which the mandate was debited" in text
     assert made.receipt in text
     assert "<script" not in text
 
