@@ -104,8 +104,8 @@ def definition() -> str:
     return (
         "For each bin of scores, compare the shares of two groups whose scores fall into it. The"
         " fairness gap is the largest difference, over all bins and all pairs of groups. The"
-        " verdict covers it and the largest difference of shares above any edge, because a smooth bias"
-        " hides from single bins. Both are 0 if scores are distributed equally in all groups."
+        " verdict covers it and the largest difference of shares above any edge: a smooth bias"
+        " escapes single bins. Both are 0 if scores are distributed equally in all groups."
     )
 
 
