@@ -7,6 +7,7 @@ from typing import Any
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.forecasts import Forecast
+from openapi.kinds.parameters import parameters_of
 from openapi.kinds.unions import AnyRequest
 from openapi.prices import Quote
 
@@ -43,15 +44,20 @@ class Offer:
         }
 
     def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
-        """Refuse defaults that cannot answer; who gives an ε or ρ has chosen.
+        """Refuse defaults that cannot answer; who gives another ε or ρ has chosen.
 
         People who have reached their lifetime cap are refused with any ε.
         """
-        chosen = bool({"epsilon", "rho"} & said.keys()) and not self.forecast.used_up
+        chosen = self._noise_chosen(said) and not self.forecast.used_up
         if self.forecast.answers is not False or chosen:
             return
-        insist = "confirm with --yes" if self.forecast.used_up else "give an epsilon"
         raise InputError(
-            f"{self.forecast} Nothing was paid. To ask for it nevertheless, {insist}.",
+            f"{self.forecast} Nothing was paid. To ask for it nevertheless, give --yes.",
             case="cannot-answer",
         )
+
+    def _noise_chosen(self, said: Mapping[str, Any]) -> bool:
+        """Return whether the noise is another one than by default: commands give defaults too."""
+        usual = {each.name: each.default for each in parameters_of(type(self.request))}
+        given = {name: said[name] for name in ("epsilon", "rho") if said.get(name) is not None}
+        return any(str(value) != str(usual.get(name)) for name, value in given.items())

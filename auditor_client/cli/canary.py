@@ -31,17 +31,17 @@ def plan(
         float, typer.Option(help="The share of one group's deliveries that is withheld.")
     ] = 1.0,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
-    power: Annotated[
-        float, typer.Option(help="Probability that the check finds the exclusion (power).")
-    ] = 0.8,
+    power: Annotated[float, typer.Option(help="The probability that the check finds it.")] = 0.8,
     false_alarm: FalseAlarm = 0.01,
     receipt: Annotated[
         Path | None, typer.Option(help="An earlier audit of the content, which gives the edges.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Propose edges, people and canaries for a delivery rate, and the lowest rate they check."""
-    from auditor_client.consistency.canary_plan import canary_plan, edges_at
+    """Propose edges, people and canaries for a delivery rate, and the lowest rate that they
+    check.
+    """
+    from auditor_client.consistency.canary_plan import canary_plan, find_edges
     from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
     found = canary_plan(
@@ -50,7 +50,7 @@ def plan(
     )  # fmt: skip
     row = asdict(found) | {"in_words": found.explain()}
     if receipt is not None:
-        row["edges"] = edges_at(ScoreHistogramResult.from_receipt(receipt), found.tails)
+        row["edges"] = find_edges(ScoreHistogramResult.from_receipt(receipt), found.tails)
     show_row(row, as_json=as_json)
 
 

@@ -54,10 +54,10 @@ class CanaryPlan:
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, "
             f"the top one with {self.tails[0]:.2%} of people above it, and ask "
             f"{self.canaries:,} canaries per group. Suppose that the platform shows the content to "
-            f"{self.rate:.2%} of one group, and withholds {self.excluded:.0%} of the deliveries "
-            f"to the other. This plan finds it with probability "
-            f"{self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
-            "top bin alone has as many people."
+            f"{self.rate:.2%} of one group and withholds {self.excluded:.0%} of the deliveries "
+            f"to the other. The plan finds this with probability {self.power:.2f}. Rates"
+            f" below {self.lowest_rate:.2%} cannot be checked: the top bin alone has "
+            "that share of people."
         )
 
 
@@ -67,9 +67,8 @@ def choose_tails(rate: float) -> tuple[float, ...]:
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
-def edges_at(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """Return the edges above which these shares of people lie, by an earlier release of the
-    content.
+def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
+    """Return the edges with these shares of people above, by an earlier release of the content.
 
     All groups have equal weight. Scores are assumed uniform within a bin of the earlier release.
     """

@@ -77,14 +77,14 @@ class EnvyCertificate:
         if self.somebody_envies:
             least = self.envious_at_least
             parts.append(
-                f"Somebody is envious: at least {least} of the {self.rule.targets} people who were"
-                f" audited {'is' if least == 1 else 'are'} better served by somebody else's"
-                " recommendations than by their own."
+                f"At least {least} of the {self.rule.targets} people who were audited"
+                f" {'is' if least == 1 else 'are'} envious: somebody else's recommendations serve"
+                f" {'this person' if least == 1 else 'them'} better than their own."
             )
         parts.append(
             f"{'Each statement' if len(parts) > 1 else 'This'} is right with probability"
-            f" {1 - self.rule.delta:.0%} at least: the exploration, the draw of people and the"
-            " noise that protects them are counted."
+            f" {100 * (1 - self.rule.delta):.3g} % at least: the exploration, the draw of"
+            " people and the noise that protects them are counted."
         )
         return parts
 

@@ -48,7 +48,7 @@ _TRIED = 3
 # Part of a level for limits of private sizes.
 _SIZES = 0.05
 _RATIO = 1.3
-# Evenly spaced edges that share most of the level where there are more edges than these.
+# Number of evenly spaced edges that share most of the level if there are more edges.
 _COARSE, _OF_COARSE = 8, 0.8
 # Of the level of an upper limit, what goes to the check that the bins account for everybody.
 _MISSING = 0.02

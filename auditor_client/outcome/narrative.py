@@ -9,9 +9,8 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # Measured on simulated logs in which the rows of a job share a random effect.
 _RISK = (
-    "If rows of one job share influences on their outcomes, limits are too narrow. In "
-    "simulated logs without any bias, the verdict was `unfair` in up to 21 % of cases, "
-    "not in the requested 5 %."
+    "Where they share what decides outcomes, limits are too narrow: in simulated logs without any"
+    " bias the verdict was “unfair” in up to 21 %, not in the 5 % that was asked for."
 )
 
 
@@ -30,11 +29,12 @@ def headline(tested: Tested, tolerance: float) -> str:
     where = "" if tested.threshold is None else " just above the threshold"
     beyond = f" by more than {tolerance:g}" if tolerance else ""
     return {
-        "fair": f"Fair within {tolerance:g}: people with equal scores{where} turn out equally well,"
-        " whatever their group.",
-        "unfair": f"Unfair: people with equal scores{where} turn out differently{beyond}.",
-        "inconclusive": f"Inconclusive: whether people with equal scores{where} turn out"
-        f" differently{beyond} cannot be told.",
+        "fair": f"Fair within {tolerance:g}: people with equal scores{where} have equal outcomes, "
+        "whatever their group.",
+        "unfair": f"Unfair: people with equal scores{where} have outcomes that differ{beyond}.",
+        "inconclusive"
+        "": f"Inconclusive: this test cannot tell whether people with equal scores{where} "
+        f"have outcomes that differ{beyond}.",
     }[tested.verdict(tolerance)]
 
 

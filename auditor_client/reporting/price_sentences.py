@@ -19,5 +19,10 @@ def noise_of_parts(price: Price) -> Iterator[str]:
     for part in price.parts:
         yield (
             f"Noise on the {part.name}: {part.mechanism.replace('-', ' ')}, scale"
-            f" {part.noise_scale:,g} in the table’s own units."
+            f" {_scale(part.noise_scale)} in the table’s own units."
         )
+
+
+def _scale(value: float) -> str:
+    """Return a scale without an exponent."""
+    return f"{value:,.0f}" if value >= 1_000 else f"{value:g}"

@@ -15,7 +15,9 @@ from api.console.pages.audits import TITLES
 from auditor_client import Auditor
 from auditor_client.audiences.client import NamedAudience
 from auditor_client.kinds.bias_size.result import Corrections
+from auditor_client.kinds.forecasts import ForecastAudience
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
+from auditor_client.kinds.registry import auditor_kind
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from openapi.kinds.registry import BUILT_IN
 from openapi.resources import REQUEST, AuditKind, Content
@@ -186,6 +188,11 @@ def test_what_a_page_asks_for_is_what_the_sdk_asks_for(
     expect(page.get_by_role("heading", name="The price")).to_be_visible()
     signed = page.locator("form[data-sign] [name=request]").input_value()
     assert REQUEST.validate_json(signed) == asked.request
+    # The page knows no names of groups.
+    people = ForecastAudience.of(lab.audience.wire)
+    told = auditor_kind(kind).forecast(asked.request, people, lab.auditor.catalogue())
+    expect(page.locator("#price")).to_contain_text(told.sentence)
+    expect(page.locator("#price")).to_contain_text(told.enough)
 
 
 def test_every_kind_is_paid_for_run_and_read_in_words(

@@ -5,6 +5,7 @@ The package is `docs/examples/share-above`. Nothing else of the project names it
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -283,6 +284,17 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         assert "score above 0.5" in host.run("auditor", "analyse", str(receipt))
         assert KIND in json.dumps(host.json("auditor", "catalogue"))
 
+        # Console: the form with its price and forecast, and the page of the result.
+        with httpx2.Client(follow_redirects=True, headers={"Accept": "text/html"}) as browser:
+            asking = browser.get(lab.auditor.console_link().url).text
+            hidden = dict(re.findall(r'name="(token|code)" value="([^"]+)"', asking))
+            browser.post(f"{host.url}/console/sign-in", data=hidden, headers={"Origin": host.url})
+            pages = f"{host.url}/console/audits"
+            form = browser.get(f"{pages}/new", params={"kind": KIND, "threshold": "0.5", **asked})
+            assert CONTRACTS[KIND].title in form.text
+            assert "will be known to within" in form.text
+            assert "score above 0.5" in browser.get(f"{pages}/{result.id}").text
+
         # Study file.
         people = {"path": "people.csv", "sha256": digest_of(host.folder / "people.csv")}
         study = {
@@ -314,4 +326,4 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         host.run("auditor", "ledger", "keys", "--out", str(keys), "--regulator", regulator)
         host.run("auditor", "ledger", "export", "--out", str(export))
         found = host.run("auditor", "ledger", "verify", str(export), "--keys", str(keys))
-        assert "bounds were taken as the package states them" in found
+        assert "bounds were accepted as the package states them" in found

@@ -108,9 +108,7 @@ class EnvyFreeness:
         return {name: Table(each.bounds, cells[name]) for name, each in plan.items()}
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
-        """Return the memory for the state of each arm of every target, and for the draw of all
-        lots.
-        """
+        """Return the memory for the state of all arms, and for the draw of all lots."""
         places = PLACE_BYTES * audience.members * arms_per_person_of(request)
         return places + ARM_BYTES * request.targets * (request.arms + 1)
 

@@ -1,16 +1,11 @@
 """Targets of an audit of envy-freeness, chosen for the people of its audience."""
 
-from typing import Any
-
-from auditor_client.errors import InputError
 from auditor_client.kinds.asking.facts import RequestFacts
 from auditor_client.kinds.asking.hooks import AskingHalf, Said
 from auditor_client.transport.decimals import to_decimal
 
 # The share of an audience that is expected to match, to consent and to be within the cap.
 EXPECTED_SHARE = 0.9
-# Smallest probability of a deserved certificate for which targets are chosen.
-LEAST_POWER = 0.5
 _SIZES = ("targets", "arms", "arms_per_person")
 
 
@@ -28,7 +23,10 @@ def derive(said: Said, facts: RequestFacts) -> dict[str, int]:
 
 
 def _chosen(said: Said, given: dict[str, int], people: int, *, sampled: bool) -> dict[str, int]:
-    """Choose targets for the achievable power, and the number of audits per person."""
+    """Choose targets for the most power that there may be, and how often people take part.
+
+    Whether that is enough is for the forecast to say.
+    """
     from auditor_client.envy.designs import (  # SciPy takes a second to import
         CertificateGoal,
         design,
@@ -44,26 +42,10 @@ def _chosen(said: Said, given: dict[str, int], people: int, *, sampled: bool) ->
     if targets is None:
         wanted = CertificateGoal(epsilon, sampled, delta, gamma, lam)
         found = design(wanted, people=people, arms_per_person=each)
-        _require_power(wanted, found.chance, people)
         targets, each = found.rule.targets, found.arms_per_person
     arms = given.get("arms") or sample_rule(targets, delta=delta, gamma=gamma, lam=lam).arms
     each = each or arms_per_person_for(people, targets, arms)
     return {"targets": targets, "arms": arms, "arms_per_person": each}
-
-
-def _require_power(wanted: Any, chance: float, people: int) -> None:
-    """Refuse an audit that would hardly certify anything, unless its targets are given."""
-    from auditor_client.envy.designs import design
-
-    if chance >= LEAST_POWER:
-        return
-    raise InputError(
-        f"With about {people} people who take part, an envy-free platform would be "
-        f"certified with probability {chance:.0%}. {design(wanted).people:,} people would "
-        f"make it {wanted.power:.0%}. Nothing was sent. Use more people or a larger "
-        "epsilon, gamma or lam; or give targets to run the audit nevertheless.",
-        case="low-power",
-    )
 
 
 ASKING = AskingHalf(derive=derive)

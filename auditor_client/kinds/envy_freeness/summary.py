@@ -3,7 +3,7 @@
 from auditor_client.envy import EnvyCertificate
 from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
-from auditor_client.reporting.rounding import error, number
+from auditor_client.reporting.rounding import error, number, percent
 
 # Verdicts of this kind's certificate, in the terms of other kinds.
 VERDICTS: dict[str, Verdict] = {
@@ -82,10 +82,10 @@ def _kept(audit: EnvyFreenessResult) -> str:
     made = audit.release
     kept, sure = 1 - float(made.alpha), 1 - made.targets * made.level
     return (
-        f"With probability {sure:.1%} everybody kept, at every step, at least {kept:.0%} "
-        "of the reward that their own recommendations would have brought. All people "
-        f"together then lost at most {audit.loss_at_most:,f}, which the mandate was "
-        "debited."
+        f"With probability {percent(sure, 1)} everybody kept, at every step, at least"
+        f" {percent(kept)} of the reward that their own recommendations would have brought."
+        f" All people together lost at most {audit.loss_at_most:,f} then, which the mandate"
+        " was charged."
     )
 
 

@@ -12,6 +12,7 @@ from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reo.penalty_estimate import ENOUGH
 from auditor_client.reo.planning import TrafficRows, error_at
 from auditor_client.reo.ratio_lines import four_fifths
+from auditor_client.reporting.rounding import percent
 from auditor_client.stats.noise_distributions import Laplace
 from auditor_client.stats.noise_sums import sum_of_draws
 
@@ -29,8 +30,8 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     expected = rows * RANDOM * POSITIVE / groups
     who = (
         f"{people:,} people have at most {rows:,} rows that count. About {expected:,.0f} will be"
-        f" positive random traffic of each group of creators. This assumes that {RANDOM:.0%} of"
-        f" rows are random traffic, and that {POSITIVE:.0%} are positive."
+        f" positive random traffic of each group of creators. This assumes that {percent(RANDOM)}"
+        f" of rows are random traffic, and that {percent(POSITIVE)} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)

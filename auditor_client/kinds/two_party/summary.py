@@ -7,6 +7,7 @@ from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import (
     confidence,
+    format_interval,
     join_words,
     lower,
     number,
@@ -17,6 +18,7 @@ from privacy.metric_values.from_request import HISTOGRAM
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average
+    from auditor_client.two_party.decisions import Decision
 
 # Metrics with one number for each group.
 OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
@@ -30,7 +32,7 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     tolerance = judged.alpha or USUAL.get(name, 0.0)
     decided = audit.decide(tolerance, judged.delta) if tolerance > 0 else None
     if decided is not None:
-        lead = f"{decided.verdict.capitalize()}: {decided.explain()}"
+        lead = _decided(decided)
     elif name in OF_ONE_NUMBER:
         lead = f"{TITLES[name]} {join_words(map(_words, averages(audit, judged)))}"
         lead = f"{lead} ({confidence(judged.delta)} each)."
@@ -50,6 +52,24 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
                 "as agreed."
             ),
         ),
+    )
+
+
+def _decided(found: "Decision") -> str:
+    """Return the verdict of a metric's rule, and the largest difference that it compared."""
+    if found.one_sided:
+        return f"{found.verdict.capitalize()}: {found.explain()}"
+    lead = {
+        "fair": f"Fair within {found.tolerance:g}: no difference between groups is larger.",
+        "unfair": f"Unfair beyond {found.tolerance:g}: some difference between groups is larger.",
+        "inconclusive": "Inconclusive: whether some difference between groups is larger than"
+        f" {found.tolerance:g} cannot be told.",
+    }[found.verdict]
+    worst, places = found.worst, places_for(found.worst.low, found.worst.high)
+    return (
+        f"{lead} The largest one found ({found.rule}): {worst.first} is"
+        f" {number(worst.value, places)} above {worst.second},"
+        f" {format_interval(worst.low, worst.high)} ({confidence(found.delta)})."
     )
 
 

@@ -12,8 +12,8 @@ from auditor_client.consistency.canary_counts import CanaryTest
 from auditor_client.consistency.canary_plan import (
     canary_plan,
     choose_tails,
-    edges_at,
     field_power,
+    find_edges,
     lowest_rate,
 )
 from auditor_client.consistency.delivery_rules import (
@@ -178,5 +178,5 @@ def test_a_plan_states_what_it_cannot_check() -> None:
 def test_edges_come_from_an_earlier_release() -> None:
     counts = {"g0": [800, 150, 50, 0], "g1": [800, 150, 50, 0]}
     audit = finished(counts, kind="bins", paid=price(1.0, None))
-    edges = edges_at(audit, (0.025, 0.05, 0.2))
+    edges = find_edges(audit, (0.025, 0.05, 0.2))
     assert edges == pytest.approx([0, 1 / 3, 2 / 3, 5 / 6, 1], abs=1e-9)

@@ -120,4 +120,12 @@ MUTANTS = (
         "self.parts",
         ("tests/api/audiences/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
     ),
+    Mutant(
+        "running_counts_have_room_for_one_node",
+        "A tree is charged whose running counts would be clipped, although its nodes would not.",
+        "privacy/waist/overflow.py",
+        "exact = exponent * factor * nodes.bounds.added.l1 / room",
+        "exact = exponent * nodes.bounds.added.l1 / room",
+        (f"{ENCODABLE}::test_a_running_count_adds_up_the_noise_of_many_nodes[30]",),
+    ),
 )
