@@ -4,7 +4,11 @@ BIN := .venv/bin
 # Stamps of the two installs into .venv: everything, and what the demo needs.
 READY := .venv/.ready
 DEMO_READY := .venv/.ready-demo
-PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+# Tests wait more than they compute: more processes than processors. They kill processes, never the
+# machine, so where 4 GB of memory are free as a disk, their databases are there.
+MEMORY := $(shell df -kP /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4000000 {print $$6}')
+PYTEST := $(MEMORY:%=PYTEST_DEBUG_TEMPROOT=%) $(BIN)/pytest -n 4 --dist loadfile \
+  --no-loadscope-reorder --max-worker-restart 0 -o tmp_path_retention_count=1
 
 # Compiled modules are kept: the tests start Python a few hundred times, and compiling takes each
 # process four seconds.

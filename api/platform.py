@@ -1,4 +1,4 @@
-"""The interface between the service and a platform: everything that an adapter needs.
+"""Interface between the service and a platform: everything that an adapter needs.
 
 Adapters import from here. The service itself imports the packages behind this module.
 """

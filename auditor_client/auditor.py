@@ -1,4 +1,4 @@
-"""The researcher's door to a service."""
+"""Entry point for researchers: one object for one service."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +47,7 @@ class Auditor(LedgerConnection):
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
-        """Connect as a profile saved on this machine, and record pending audits next to it."""
+        """Connect with a profile saved on this machine, and record pending audits next to it."""
         saved = load_profile(name)
         return cls(saved.url, saved.researcher, saved.key, pending=home() / "pending")
 
@@ -68,7 +68,7 @@ class Auditor(LedgerConnection):
         return Studies(self._statements)
 
     def budget(self) -> Budget:
-        """The mandates of this auditor, with what is spent and what remains."""
+        """Return the mandates of this auditor, with what is spent and what remains."""
         return self._transport.get("/v1/budget", Budget)
 
     def burn_down(self) -> list[BurnDown]:
@@ -78,15 +78,16 @@ class Auditor(LedgerConnection):
         return [burn_down(mandate, entries, now) for mandate in self.budget().mandates]
 
     def budget_chart(self, like: Quote | None = None) -> Any:
-        """The burn-down of each mandate, and how many more audits `like` this quote it buys.
+        """Return the burn-down of each mandate, and the number of audits `like` this quote that it
+        still buys.
 
-        Without a quote, like the latest audit paid for. It shows itself in a notebook.
+        Default: the price of the latest paid audit. A notebook displays the chart.
         """
         from auditor_client.budget.charts import burn_down_chart  # Altair takes a second to import
 
         found = self.burn_down()
         if not found:
-            raise InputError("There is no mandate yet: ask your regulator for one.")
+            raise InputError("You have no mandate yet. Ask your regulator for one.")
         if like is None:
             return burn_down_chart(found)
         paying = [each for each in found if each.mandate.id == like.mandate_id]

@@ -1,4 +1,4 @@
-"""The number of people that an audit needs."""
+"""Number of people that an audit needs."""
 
 from auditor_client.planning.sample_size import promise_holds, sample_size, verdict_size
 

@@ -1,4 +1,4 @@
-"""The regulator's door to a service: vet auditors, grant mandates, watch every charge."""
+"""Entry point for regulators: vetting of auditors, mandates, and every charge."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from auditor_client.oversight.client import Insight
 from auditor_client.oversight.quarter import Quarter
 from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_none
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.client import Applications
 from auditor_client.vetting.stop_switch import stop
 from openapi.kinds.registry import DEFAULT
@@ -46,7 +46,7 @@ RenewalKind = Literal["fixed", "rolling"]
 
 
 class Auditors:
-    """Research organisations that were vetted."""
+    """Vetted research organisations."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -60,7 +60,7 @@ class Auditors:
 
 
 class Researchers:
-    """Named individuals and the public keys that only they hold."""
+    """Named individuals and their public keys."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -74,10 +74,10 @@ class Researchers:
         role: Role = "auditor",
         outside_subject: str | None = None,
     ) -> Researcher:
-        """Register a person: of an auditor, or (with another `role`) of a regulator's staff."""
+        """Register a person of an auditor or, with another `role`, of a regulator's staff."""
         body = validate(
             ResearcherDraft,
-            name=personal(name),
+            name=salt_text(name),
             role=role,
             auditor_id=auditor_id,
             jwk=None if jwk is None else checked_public(jwk),
@@ -87,7 +87,7 @@ class Researchers:
 
     def remove(self, researcher_id: str, reason: str) -> Researcher:
         """Take access from an individual; their tokens stop working at once."""
-        body = validate(RemovalDraft, researcher_id=researcher_id, reason=personal(reason))
+        body = validate(RemovalDraft, researcher_id=researcher_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 
     def list(self) -> list[Researcher]:
@@ -119,14 +119,14 @@ class Mandates:
     ) -> Mandate:
         """Grant a mandate (default: valid from now on).
 
-        The limit is in epsilon, or in rho where audits use Gaussian noise, and bounds the sum of
-        change-one prices. `delta` says at which delta a limit in rho is shown as an epsilon. With
+        The limit is in epsilon, or in rho for audits with Gaussian noise, and bounds the sum of
+        change-one prices. `delta` is the delta at which a limit in rho is shown as an epsilon. With
         `renewal` the limit holds per number of days: in every span of that length (`("rolling",
         30)`), or in each period from `valid_from` on (`("fixed", 30)`: a span across two periods
-        may hold twice the limit). Such a mandate needs a `lifetime_limit`, which is never renewed.
-        `researcher_ids` are those who may spend it (default: all of the auditor).
+        may have twice the limit). Such a mandate needs a `lifetime_limit`, which is never renewed.
+        `researcher_ids` are the people who may spend it (default: everybody of the auditor).
         `exploration_limit` is the reward that people may lose in audits of envy, over its life.
-        `opened_share` is the share of two-party runs that you open before they are delivered.
+        `opened_share` is the share of two-party runs that you open before their delivery.
         """
         body = validate(
             MandateDraft,
@@ -147,11 +147,11 @@ class Mandates:
         return self._statements.post(f"{PATH}/mandates", "mandate", body, Mandate)
 
     def suspend(self, mandate_id: str, reason: str) -> Mandate:
-        """Charge nothing more to it; audits that were not begun wait."""
+        """Suspend a mandate: nothing more is charged, and audits that have not begun wait."""
         return self._turn("suspensions", "suspension", mandate_id, reason)
 
     def resume(self, mandate_id: str, reason: str) -> Mandate:
-        """Put a suspended mandate in force again."""
+        """Resume a suspended mandate."""
         return self._turn("resumptions", "resumption", mandate_id, reason)
 
     def terminate(self, mandate_id: str, reason: str) -> Mandate:
@@ -170,7 +170,7 @@ class Mandates:
         kinds: Sequence[AuditKind] | None = None,
         valid_until: datetime | None = None,
     ) -> Mandate:
-        """Change what is given, and leave the rest as it is."""
+        """Change the given fields of a mandate; leave the others unchanged."""
         body = validate(
             MandateChangeDraft,
             mandate_id=mandate_id,
@@ -180,12 +180,12 @@ class Mandates:
             exploration_limit=to_decimal_or_none(exploration_limit, "exploration_limit"),
             kinds=kinds and list(kinds),
             valid_until=valid_until,
-            reason=personal(reason),
+            reason=salt_text(reason),
         )
         return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
 
     def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
-        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=personal(reason))
+        body = validate(MandateStateDraft, mandate_id=mandate_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 
     def list(self) -> list[Mandate]:
@@ -217,17 +217,21 @@ class Regulator(LedgerConnection):
         return self._statements.post(f"{PATH}/erasures", "erasure", body, Erasure)
 
     def stop(self, audit_id: str, reason: str) -> Progress:
-        """Have an audit show nobody anything more, from its next batch of steps on."""
+        """Stop an audit: from its next batch of steps on, nobody is shown anything more."""
         return stop(self._statements, "regulator", audit_id, reason)
 
     def waiting_runs(self) -> list[StoredRun]:
-        """Two-party runs that were answered and not delivered: some wait to be opened."""
+        """Return two-party runs that were answered but not delivered; some wait for you to open
+        them.
+        """
         return run_opening.waiting(self._transport)
 
     def open_run(self, audit_id: str) -> "Opening":
-        """Open a two-party run with your key, look at every weight, and state what was found.
+        """Open a two-party run with your key, check every weight, and sign a statement of the
+        findings.
 
-        Without findings the run can be delivered; with any it never is, and its charge stays.
+        A run without findings can be delivered. A run with findings never is, and its charge
+        stays.
         """
         run, found = run_opening.look_into(self._transport, audit_id, self._key)
         run_opening.state(self._statements, run, found)
@@ -241,7 +245,7 @@ class Regulator(LedgerConnection):
         return Insight(self._transport)
 
     def report(self, path: str | Path, *, quarter: str, auditor_id: str | None = None) -> Path:
-        """Write the report of a quarter (`"2026-Q4"`), of one auditor or of all: one HTML file."""
+        """Write the report of a quarter (`"2026-Q4"`), on one auditor or all, as one HTML file."""
         from auditor_client.oversight.report import render  # charts take a second to import
 
         dossier = self.insight.dossier(Quarter.parse(quarter), auditor_id)

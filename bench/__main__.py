@@ -1,6 +1,6 @@
 """`python -m bench [figure …]`: run all figures, or the ones named, the cheap ones first.
 
-What was taken is published at once. A figure that fails is told, and the others go on.
+Each figure is published at once. A failed figure is reported, and the others continue.
 """
 
 import sys
@@ -59,7 +59,7 @@ def main(names: Iterable[str]) -> int:
 def _published(name: str) -> bool:
     try:
         harness.publish(FIGURES[name]())
-    except Exception:  # whatever it is, the others are taken
+    except Exception:  # whatever the error is, the other figures are measured
         traceback.print_exc()
         return False
     return True
@@ -68,5 +68,5 @@ def _published(name: str) -> bool:
 if __name__ == "__main__":
     asked = sys.argv[1:] or list(FIGURES)
     if unknown := [name for name in asked if name not in FIGURES]:
-        sys.exit(f"no figure {', '.join(unknown)}; there are {', '.join(FIGURES)}")
+        sys.exit(f"there is no figure {', '.join(unknown)}; the figures are {', '.join(FIGURES)}")
     sys.exit(1 if main(asked) else 0)

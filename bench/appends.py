@@ -1,8 +1,8 @@
 """Entries appended to the ledger, each in its own transaction, with checkpoints signed in between.
 
 The floor is the same number of rows and transactions by the same ORM, with the same columns and
-texts as long. Ours adds the ledger's lock and clock, the canonical text and its check, the leaf's
-hash, the tree, and the signed checkpoints.
+texts of equal length. Ours adds the ledger's lock and clock, the canonical text and its check, the
+leaf's hash, the tree, and the signed checkpoints.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlmodel import Field
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.kernel.clock import now
 from api.ledger import append
 from bench.bare import Bare
@@ -23,11 +23,12 @@ from privacy.receipts import digest
 
 COMMAND = "python -m bench appends"
 ENTRIES = 400
-SIGNED_EVERY = 100  # a head every few tenths of a second; the service signs every five seconds
+# a checkpoint every few tenths of a second; the service signs one every five seconds
+SIGNED_EVERY = 100
 
 
 class BareRow(Bare, table=True):
-    """The columns of an entry, and nothing known about them."""
+    """Row with the columns of an entry, without their meaning."""
 
     __tablename__ = "bench_rows"
 
@@ -42,7 +43,7 @@ class BareRow(Bare, table=True):
 def run() -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=1_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=1_000)) as host,
     ):
         Bare.metadata.create_all(host.service.store.engine)
         return [

@@ -1,7 +1,7 @@
-"""`python -m bench.bare DATABASE_URL PORT LOOKS`: a FastAPI application that does none of our work.
+"""`python -m bench.bare DATABASE_URL PORT LOOKS`: a FastAPI application without our work.
 
-It is the baseline for the requests of one audit. It makes as many one-row commits as our path, by
-the same ORM on the same engine. It parses the same request and checks nothing.
+It is the baseline for the requests of one audit. It makes the same number of one-row commits as our
+path, by the same ORM on the same engine. It parses the same request and checks nothing.
 
     POST /v1/audits               a job is written       (ours: the charge)
     a thread                      the job is claimed     (ours: the claim)
@@ -34,11 +34,11 @@ from api.db import Store
 from openapi.resources import ScoreHistogramRequest
 
 After = Callable[[str, str], Awaitable[str]]
-ANSWER = b"x" * 8_000  # as long as a release of two groups and a hundred bins
+ANSWER = b"x" * 8_000  # the length of a release of two groups and a hundred bins
 
 
 class Bare(SQLModel):
-    """Tables of no schema of ours."""
+    """Base of the tables of this application."""
 
     metadata = MetaData()
 

@@ -2,8 +2,8 @@
 
 The tables are those of docs/explanation/performance.md.
 
-Times are those of `bench/results.json`, by the name of the figure; sizes are measured here, on a
-service that runs a few audits. Everything else is an assumption, and is named as one.
+Times come from `bench/results.json`, by the name of the figure. Sizes are measured here, on a
+service that runs a few audits. Everything else is an assumption, and is marked as one.
 """
 
 import json
@@ -18,7 +18,7 @@ from sqlalchemy import func, text
 from sqlmodel import select
 
 from api.accounting.balance_blocks import BLOCK, pack
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import EntryRow, Store
 from bench import day
 from bench.harness import RESULTS
@@ -32,9 +32,9 @@ BEGIN, END = "<!-- computed -->", "<!-- /computed -->"
 PEOPLE = 500_000_000
 AUDITORS = 200
 AUDITS = 10_000
-# People of an audience: most audits are of volunteers, a few of whole samples.
+# People of an audience: most audits use volunteers, a few use whole samples.
 SIZES = {2_000: 0.90, 100_000: 0.09, 1_000_000: 0.009, 20_000_000: 0.001}
-# Of how many audits an audience is used.
+# Number of audits that use one audience.
 AUDITS_PER_AUDIENCE = 4
 # The platform's cost per person, in addition to ours: seconds of its model, or rows of a log.
 MODELS = {
@@ -51,14 +51,14 @@ PATIENCE = 60.0  # seconds that 99 of 100 audits may wait
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit cost: how it is found in the results, and what is assumed until it is there."""
+    """Unit cost: its figure in the results, and the assumption until that exists."""
 
     what: str
     pattern: str
     assumed: float
 
     def value(self, figures: list[dict[str, object]]) -> tuple[float, str]:
-        """Seconds for one, and where that is from."""
+        """Return the seconds for one unit, and their source."""
         for figure in figures:
             if match := re.match(self.pattern, str(figure["name"])):
                 ours = float(str(figure["ours"]))
@@ -100,7 +100,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes that stay: of an audit and its audience in the database, of which in the ledger."""
+    """Stored bytes of an audit and its audience: in the database, and the part in the ledger."""
 
     audit: float
     ledger: float
@@ -110,7 +110,7 @@ class Sizes:
 def measured_sizes(audits: int = 20) -> Sizes:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=5_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=5_000)) as host,
     ):
         store, people = host.service.store, np.arange(400, dtype=np.int64)
         host.audit(host.sealed(people)[0])
@@ -119,7 +119,7 @@ def measured_sizes(audits: int = 20) -> Sizes:
             host.audit(host.sealed(people)[0])
         after = _stored(store)
     whole, ledger = ((late - early) / audits for early, late in zip(before, after, strict=True))
-    # Neighbours who have borne different amounts: nothing to compress.
+    # Neighbours with different debits, which cannot be compressed.
     borne = np.random.default_rng(0).integers(0, 10**13, BLOCK)
     return Sizes(whole - 8 * len(people), ledger, len(pack(borne)[0]) / BLOCK)
 
@@ -134,7 +134,7 @@ def _stored(store: Store) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Model:
-    """Unit costs, and what follows from them for the platform that was assumed."""
+    """Unit costs, and their consequences for the assumed platform."""
 
     units: dict[str, tuple[float, str]]
     sizes: Sizes
@@ -159,7 +159,7 @@ class Model:
     def jobs(self, model: str, seed: int = 1) -> list[day.Job]:
         rng = np.random.default_rng(seed)
         people = rng.choice(list(SIZES), AUDITS, p=list(SIZES.values()))
-        # A few auditors ask for most of it.
+        # A few auditors request most audits.
         shares = 1 / np.arange(1, AUDITORS + 1)
         auditors = rng.choice(AUDITORS, AUDITS, p=shares / shares.sum())
         return [
@@ -168,7 +168,9 @@ class Model:
         ]
 
     def workers(self, jobs: list[day.Job], limit: int = 256) -> tuple[int, list[float]]:
-        """The fewest, by doubling, with which 99 of 100 wait no longer than they may."""
+        """Return the fewest workers, by doubling, with which 99 of 100 audits wait at most the
+        allowed time.
+        """
         workers = 2  # one may die
         while True:
             found = sorted(day.waits(jobs, workers).values())
@@ -219,7 +221,7 @@ def _day(model: Model) -> str:
 
 
 def _ceiling(model: Model) -> str:
-    """Charges and releases take one lock, one after the other."""
+    """Return the table of the limit from the one lock of charges and releases."""
 
     def written(people: int) -> float:
         return blocks(people) * BLOCK * model.sizes.balance
@@ -272,7 +274,9 @@ def _money(model: Model) -> str:
 
 
 def _fairness(model: Model) -> str:
-    """One auditor asks for two thousand audits of a million people at nine o'clock."""
+    """Return the table for one auditor who requests two thousand audits of a million people at nine
+    o'clock.
+    """
     rows = []
     usual, many = model.jobs(FLOOD), 1_000_000
     seconds = model.seconds(many, FLOOD)

@@ -1,8 +1,8 @@
 """A simulated day of audits: waiting times by number of workers, under `api.audits.queue`.
 
-Audits come by chance, most of them in working hours. A worker takes the lowest place on the line
-whose auditor has fewer audits running than one may have (the service's own rule), and is busy for
-as long as the audit takes. The line of arrival is there to compare with.
+Audits arrive at random, most of them in working hours. A worker takes the first queue position
+whose auditor has fewer running audits than the limit (the service's own rule), and is busy until
+the audit ends. The order of arrival is the comparison.
 """
 
 import heapq
@@ -45,7 +45,7 @@ class Line:
         return max(ahead, last) + 1 + job.people // BATCH
 
     def take(self) -> Job | None:
-        """The next one, of an auditor who has fewer running than one may have."""
+        """Return the next audit of an auditor with fewer running audits than the limit."""
         share = Counter(job.auditor for _, job in self.running)
         able = [each for each in self.waiting if self._may_run(share[each[1].auditor])]
         if not able:
@@ -81,7 +81,7 @@ def waits(jobs: list[Job], workers: int, *, fair: bool = True) -> dict[Job, floa
 
 
 def arrivals(count: int, rng: np.random.Generator, working: float = 0.8) -> list[float]:
-    """Instants of a day: most of them from 8 to 18 o'clock, the rest anywhere."""
+    """Return instants of a day: most of them from 8 to 18 o'clock, the rest at any time."""
     at_work = rng.random(count) < working
     hours = np.where(at_work, rng.uniform(8, 18, count), rng.uniform(0, 24, count))
     return [float(hour) * 3_600 for hour in hours]

@@ -1,7 +1,7 @@
 """BISG for a million people, compared with surgeo on names and areas that both know.
 
-Names are drawn from the census table as it is spelt, so that none of the traps of real names counts
-against the peer; ours reads them all the same. Both have their tables in memory.
+Names are drawn from the census table in its own spelling, so the difficulties of real names do not
+count against the peer; our code still handles them. Both have their tables in memory.
 """
 
 import numpy as np

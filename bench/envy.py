@@ -1,9 +1,9 @@
 """`python -m bench.envy`: our OCEF compared with a slow, obvious one, and audits at paper size.
 
-`oracle` is Algorithm 1 as one would first write it: for one person, everything computed anew at
-every step. On the same rewards the fleet decides the same (tests/api/audits/envy). Goals: a fleet
-makes a hundred times as many steps as the oracle, told its rewards step by step or drawn ahead, and
-the whole audit of 41 targets with 75 arms takes seconds. Numba compiles before anything is timed.
+`oracle` is Algorithm 1 in its most direct form: for one person, with everything computed again at
+every step. On the same rewards, the batch makes the same decisions. Goals: a batch makes a hundred
+times as many steps as the oracle, with rewards given step by step or drawn ahead; and the whole
+audit of 41 targets with 75 arms takes seconds. Numba compiles before the measurement.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithms 1 and 2.
 """
@@ -19,27 +19,27 @@ from api.kinds.envy_freeness.algorithms import (
     Certificate,
     Terms,
     audit,
-    fleet_of,
+    make_fleet,
     probabilistic,
     run,
 )
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 from bench.harness import Figure, compare
-from platform_sim.exploration.bandits import PROBLEMS, alike, by_person
+from platform_sim.exploration.bandits import PROBLEMS, arms_of_people, equal_arms
 from platform_sim.exploration.policies import softmax, utilities
 from platform_sim.exploration.preferences import learn, make_preferences
 
 COMMAND = "python -m bench envy"
 DELTA = EPSILON = 0.05
 GAMMA = LAM = 0.1
-# Steps until all is compiled, and of the oracle at paper size.
+# Steps until everything is compiled, and of the oracle at paper size.
 COMPILED, FIRST = 2_000, 400
 
 
 def oracle(
     terms: Terms, arms: int, reward: Callable[[int], float], draw: Callable[[], float]
 ) -> tuple[str, list[int]]:
-    """The verdict, and how often each arm was pulled."""
+    """Return the verdict, and the number of pulls of each arm."""
     rewards: list[list[float]] = [[] for _ in range(arms + 1)]
     explored: list[float] = []
     active = list(range(1, arms + 1))  # line 1
@@ -100,17 +100,17 @@ def simulated(inverse_temperature: float, people: int = 300, items: int = 400) -
 def paper_size(
     found: np.ndarray, bounds: Bounds, alpha: float, seed: int, ceiling: int | None = None
 ) -> Certificate:
-    """AUDIT at the paper's parameters: 41 targets and 75 arms, every target to its own end."""
+    """Run AUDIT at the paper's parameters: 41 targets and 75 arms, every target to its own end."""
     size = probabilistic(len(found), DELTA, GAMMA, LAM)
     terms = Terms(size.level, EPSILON, alpha, bounds=bounds, ceiling=ceiling)
     rng = np.random.default_rng(seed)
-    rewards = by_person(found, rng)
+    rewards = arms_of_people(found, rng)
     return audit(rewards, len(found), size, terms, rng, first_envy_ends=False, ahead=True)
 
 
 def run_fleet(terms: Terms, targets: int) -> None:
     rng, means = np.random.default_rng(0), PROBLEMS[3]
-    run(fleet_of(terms, len(means) - 1, targets), alike(means, rng), rng)
+    run(make_fleet(terms, len(means) - 1, targets), equal_arms(means, rng), rng)
 
 
 def run_oracle(terms: Terms, targets: int, means: np.ndarray) -> None:
@@ -120,9 +120,11 @@ def run_oracle(terms: Terms, targets: int, means: np.ndarray) -> None:
 
 
 def whole_audit(bounds: Bounds, found: np.ndarray) -> Figure:
-    """Time an audit at paper size, compared with the oracle's time for as many steps of one target.
+    """Time an audit at paper size, compared with the oracle's time for the same number of steps of
+    one target.
 
-    It is timed in its first steps, which are its fastest: it adds up all rewards at every step.
+    The oracle is timed in its first steps, which are its fastest, because it adds up all rewards at
+    every step.
     """
     paper_size(found, bounds, 0.4, seed=0, ceiling=COMPILED)
     started = time.perf_counter()

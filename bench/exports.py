@@ -1,8 +1,8 @@
-"""Honest exports of any length, written as fast as they can be: to be verified.
+"""Honest exports of any length, written fast, for verification.
 
 One entry in four is a signed charge: content, audience, charge and release per audit, of a hundred
-auditors whose mandates renew. Every signature is a real one. Numbers, times, identifiers, prices
-and links differ from entry to entry as they would; texts that do not are made once.
+auditors whose mandates renew. Every signature is real. Numbers, times, identifiers, prices and
+links differ between entries as in a real ledger; constant texts are made once.
 """
 
 from base64 import urlsafe_b64encode
@@ -44,7 +44,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 @dataclass(frozen=True)
 class Export:
-    """Entries in a file, with headers for its first entries."""
+    """File of entries, with headers for its first entries."""
 
     entries: Path
     headers: dict[int, bytes]
@@ -59,7 +59,7 @@ class Export:
 
 
 def write(entries: Path, sizes: Sequence[int], session: int) -> Export:
-    """As many entries as the last size, with signed heads of all sizes, which increase."""
+    """Write the entries up to the last size, with checkpoints at all sizes, which increase."""
     tree, headers, lines = Frontier(), dict[int, bytes](), _lines(session)
     with entries.open("wb") as file:
         for size in sizes:
@@ -85,7 +85,7 @@ def _lines(session: int) -> Iterator[bytes]:
 
 @dataclass
 class Paying:
-    """A researcher, the mandate that pays, and what they signed last in this session."""
+    """Researcher with the paying mandate and the last signature of this session."""
 
     by: str
     auditor: str | None
@@ -114,7 +114,7 @@ def _paying(ledger: Ledger, number: int, session: int) -> Paying:
 
 
 def _audit(number: int, at: datetime, paying: Paying) -> Iterator[bytes]:
-    """Content, audience, charge and release."""
+    """Yield content, audience, charge and release."""
     audience, audit = identifier("audience", number), identifier("audit", number)
     content = {"content_id": identifier("content", number), "digest": CONTENT, "by": paying.by}
     people: dict[str, Any] = {"audience_id": audience, "source": "upload", "by": paying.by}
@@ -148,7 +148,7 @@ def _entry(
     facts: dict[str, Any],
     statement: dict[str, Any] | None = None,
 ) -> bytes:
-    # Times are written as `entries.instant` does, since their microseconds are not 0.
+    # Times have the form of `entries.instant`, because their microseconds are not 0.
     entry = {"at": at, "auditor": auditor, "facts": facts, "kind": kind, "number": number}
     return _encode(entry | {"statement": statement} if statement else entry)
 
@@ -161,7 +161,7 @@ def _statement(paying: Paying, body: dict[str, Any], key: str, made: int) -> dic
     words = _encode(whole)
     signature = paying.key.sign(f"{protected}.{base64(words)}".encode())
     detached = f"{protected}..{base64(signature)}"
-    paying.link = statements.link(detached, words)
+    paying.link = statements.digest_statement(detached, words)
     return {"by": paying.by, "key": key, "body": body, "signature": detached}
 
 

@@ -1,8 +1,8 @@
 """A ledger filled in bulk on SQLite: rows that the service wrote, copied within the database.
 
 Of entries only the number and the leaf differ; the hashes of the tree are those of the leaves.
-Charges are those of ten rolling mandates, each charged twenty times a day, for as long as there are
-charges: what a budget's window holds is the same in the shortest ledger and in the longest.
+Charges belong to ten rolling mandates, each charged twenty times a day. So a budget's window has
+the same number of charges in the shortest and in the longest ledger.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, insert, inspect, update
 from sqlmodel import SQLModel, col, func, select
 
-from api.db import ChargeRow, EntryRow, HeadRow, MandateRow, TreeHashRow
+from api.db import ChargeRow, EntryRow, LedgerEndRow, MandateRow, TreeHashRow
 from bench.hosted import Hosted
 from privacy.ledger.merkle import root_of
 from privacy.ledger.tiles import TILE
@@ -26,7 +26,7 @@ _AGE = f"(:last - n) / {MANDATES} * {24 * 60 // A_DAY}"
 
 
 def fill(host: Hosted, size: int) -> str:
-    """Fill the ledger up to `size` entries, and a quarter as many charges.
+    """Fill the ledger up to `size` entries, of which a quarter are charges.
 
     Return the mandate's id.
     """
@@ -42,16 +42,18 @@ def fill(host: Hosted, size: int) -> str:
         _entries(connection, len(leaves), size, content)
         _hashes(connection, leaves, size)
         _charges(connection, size // 4, charge, mandate.id)
-        connection.execute(update(HeadRow).values(size=size))
+        connection.execute(update(LedgerEndRow).values(size=size))
     return mandate.id
 
 
 @contextmanager
 def _unguarded(engine: Engine) -> Iterator[Connection]:
-    """A connection with nothing but speed: no journal, and charges of audits that never were."""
-    engine.dispose()  # any other connection keeps the journal
+    """Open a fast connection without a journal and without foreign keys, since the audits of
+    charges do not exist.
+    """
+    engine.dispose()  # every other connection keeps the journal
     with engine.connect() as connection:
-        connection.exec_driver_sql("COMMIT")  # within a transaction these do nothing
+        connection.exec_driver_sql("COMMIT")  # these have no effect within a transaction
         for pragma in _FAST:
             connection.exec_driver_sql(f"PRAGMA {pragma}")
         connection.exec_driver_sql("BEGIN")
@@ -70,7 +72,7 @@ def _entries(connection: Connection, first: int, size: int, like: int) -> None:
 
 
 def _charges(connection: Connection, charges: int, like: str, mandate: str) -> None:
-    """The oldest first; that of the service is the newest."""
+    """Insert the charges, the oldest first; the service's own charge is the newest."""
     _copies(
         connection,
         ChargeRow,
@@ -86,7 +88,7 @@ def _charges(connection: Connection, charges: int, like: str, mandate: str) -> N
 def _copies(
     connection: Connection, row: type[SQLModel], like: str, numbers: tuple[int, int], **new: str
 ) -> None:
-    """The row again for each number `n`, with other values in these columns."""
+    """Copy the row for each number `n`, with other values in these columns."""
     table: Any = inspect(row).local_table
     assert isinstance(table, Table)
     names = [column.name for column in table.columns]

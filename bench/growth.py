@@ -1,4 +1,4 @@
-"""Growth of time with the people of audits, and with the ledgers to verify or to write to.
+"""Growth of times with the number of people, and with the length of ledgers.
 
 A slope is that of seconds over size, both in logarithms, over the last two decades: 1 is linear.
 Audits have a second slope, without the seconds of an audit of very few people (signatures, two
@@ -20,7 +20,7 @@ from statistics import median
 
 import numpy as np
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import MandateRow
 from api.kernel.clock import now
 from api.mandates import budgets
@@ -46,7 +46,7 @@ def _slope(
     name: str, sizes: list[int], took: list[float], fixed: float = 0.0, goal: str = "≤ 1.05"
 ) -> Figure:
     """`ours` is the largest, and `floor_or_peer` what linear growth of two decades would give."""
-    # Sizes that are hardly above nothing, as in tests, may take no longer.
+    # Very small sizes, as in tests, may take no longer.
     first, last = (max(each - fixed, each / 100) for each in (took[-3], took[-1]))
     grown = sizes[-1] / sizes[-3]
     told = (
@@ -67,12 +67,12 @@ def _audits(sizes: list[int]) -> list[Figure]:
 
 
 def _audited(folder: Path, sizes: list[int]) -> list[float]:
-    """The medians of rounds in which each size has its turn."""
+    """Return the medians of rounds that measure each size in turn."""
     rng = np.random.default_rng(1)  # who is in which group
     with hosted(folder, platform(str(folder / "scores.npy"))) as host:
         asked = {size: host.sealed(rng.permutation(size))[0] for size in sizes}
         audits = {str(size): partial(host.audit, request) for size, request in asked.items()}
-        in_turns(audits, 2)  # balances are there from now on, and whatever is made once
+        in_turns(audits, 2)  # balances, and everything that is made once, exist from now on
         return [median(took) for took in in_turns(audits, ROUNDS).values()]
 
 
@@ -88,12 +88,14 @@ def _verifications(sizes: list[int]) -> Figure:
 
 
 def _rounds(size: int) -> int:
-    """Return the number of rounds: one where a round takes a minute or more."""
+    """Return the number of rounds: one if a round takes a minute or more."""
     return ROUNDS if size <= 100_000 else 1
 
 
 def _ledgers(sizes: list[int]) -> list[Figure]:
-    """Appends and checks of a rolling budget at the first size, and at the last, in turns."""
+    """Measure appends and checks of a rolling budget at the first and the last size,
+    alternately.
+    """
     with _filled(sizes[0]) as short, _filled(sizes[-1]) as long:
         return [
             _as_fast(name, sizes, {"long": partial(work, *long), "short": partial(work, *short)})
@@ -114,10 +116,10 @@ def _as_fast(name: str, sizes: list[int], work: dict[str, Callable[[], None]]) -
 
 @contextmanager
 def _filled(size: int) -> Iterator[tuple[Hosted, str]]:
-    """A service with a ledger of this size, and the mandate whose budget is checked."""
+    """Yield a service with a ledger of this size, and the mandate whose budget is checked."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=1_000)) as host,
+        hosted(Path(folder), make_simulated_platform(people=1_000)) as host,
     ):
         host.audit(host.sealed(np.arange(400))[0])
         yield host, fill(host, size)

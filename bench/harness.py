@@ -18,7 +18,7 @@ MARK = "<!-- the figures of bench/results.json, written by `python -m bench` -->
 
 @dataclass(frozen=True)
 class Figure:
-    """Ours, the floor's (or a peer's), in seconds if not said, and their ratio."""
+    """Our value, the floor's (or a peer's), and their ratio; the default unit is seconds."""
 
     name: str
     ours: float
@@ -32,7 +32,9 @@ class Figure:
     def of(
         cls, name: str, ours: list[float], floor: list[float], goal: str, command: str
     ) -> "Figure":
-        """Make a figure of rounds: their medians, and the median of the ratios per round."""
+        """Return the figure of some rounds: their medians, and the median of the ratios per
+        round.
+        """
         ratios = [mine / theirs for mine, theirs in zip(ours, floor, strict=True)]
         return cls(name, median(ours), median(floor), median(ratios), goal, command)
 
@@ -46,7 +48,7 @@ def compare(
     command: str,
     rounds: int = 5,
 ) -> Figure:
-    """Run both in turns, so that a slow moment of the machine hits both."""
+    """Run both alternately, so that a slow moment of the machine affects both."""
     took = in_turns({"ours": ours, "floor": floor}, rounds)
     return Figure.of(name, took["ours"], took["floor"], goal, command)
 
@@ -58,7 +60,7 @@ def in_turns(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
 
 
 def publish(figures: list[Figure]) -> None:
-    """Print the table and write it down, in place of all that the same commands took before."""
+    """Print the table and store it, in place of the earlier figures of the same commands."""
     table = Table("figure", "ours", "floor or peer", "ratio", "goal")
     for figure in figures:
         measured = (f"{each:.3f} {figure.unit}" for each in (figure.ours, figure.floor_or_peer))
@@ -72,7 +74,7 @@ def publish(figures: list[Figure]) -> None:
 
 
 def in_step(page: str, results: Iterable[Mapping[str, Any]]) -> str:
-    """The page with the table of these results between its two marks."""
+    """Return the page with the table of these results between its two marks."""
     before, _, rest = page.partition(MARK)
     after = rest.partition(MARK)[2]
     lines = ["| figure | ours | floor or peer | ratio | goal |", "|---|---:|---:|---:|---|"]

@@ -1,4 +1,4 @@
-"""A service of our own in this process, a vetted researcher, and audiences of any size."""
+"""A service in this process, a vetted researcher, and audiences of any size."""
 
 import secrets
 from collections.abc import Iterator
@@ -50,19 +50,21 @@ class Hosted:
     worker: Worker
 
     def audit(self, request: ScoreHistogramRequest) -> None:
-        """From the signed request to the committed release."""
+        """Run an audit from the signed request to the committed release."""
         self.submit(request)
         assert self.worker.run_one()
 
     def submit(self, request: ScoreHistogramRequest) -> None:
-        """Charged, and in the queue."""
+        """Submit an audit: it is charged and queued."""
         service, asked = self.service, self.maker.states("charge", request)
         service.submissions.submit(self.auditor, request, asked)
 
     def sealed(
         self, everybody: Persons, epsilon: str = "0.1", bins: int = BINS
     ) -> tuple[ScoreHistogramRequest, tuple[Persons, ...]]:
-        """Content, a sealed audience of these people in two groups, and the request to audit."""
+        """Return content, a sealed audience of these people in two groups, and the request of an
+        audit.
+        """
         membership = Membership.cut(np.array_split(everybody, 2), 1)
         with self.service.store.write() as session:
             fields = {name: value for name, value in SOFTWARE_JOB.items() if name != "image"}
@@ -112,7 +114,7 @@ def first_regulator(service: Container) -> Maker:
 
 
 def vetted(service: Container, regulator: Maker) -> Hosted:
-    """The service as a new researcher with a mandate sees it."""
+    """Return the service as a new researcher with a mandate sees it."""
     key = new_key()
     auditor = _registered(service, regulator, key)
     maker = Maker(auditor.researcher_id, key, service.origin)

@@ -1,4 +1,4 @@
-"""One hash join of identifiers with the people behind them: what matching cannot do without."""
+"""One hash join of identifiers with their people, the minimum work of matching."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ def identifiers(people: int, seed: int = 0) -> pa.Array:
 
 
 def hash_join(people: int) -> Callable[[], object]:
-    """Everybody's identifier, in another order, joined by Arrow with everybody's number."""
+    """Join everybody's identifier, in another order, with everybody's number by Arrow."""
     held = identifiers(people)
     order = np.random.default_rng(1).permutation(people)
     asked = pa.table({"identifier": held.take(pa.array(order))})

@@ -1,10 +1,10 @@
 """An audit of a million people, from a sealed audience to a committed release.
 
-The floor is what nobody can do without: the same `Scores` call on the same person numbers, the
-bins, `bincount`, and OpenDP noise on the cells. Bins are found by NumPy, or in our own way, which
-is faster and the harder floor. Ours adds the price, the charge and the ledger, reading the
-audience, cutting, the receipt, and the commits. The model is the demo's. All are run in turns, so
-that a ratio is one of neighbours in time.
+The floor is the minimum work: the same `Scores` call on the same person numbers, the bins,
+`bincount`, and OpenDP noise on the cells. NumPy finds the bins, or our own code, which is faster
+and so the harder floor. Ours adds the price, the charge and the ledger, reading the audience,
+dropping excess groups, the receipt, and the commits. The model is the demo's. All run alternately,
+so that a ratio compares runs at nearly the same time.
 """
 
 import tempfile
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from api.accounting import charge
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.kinds.building_blocks.score_bins import bin_of
 from api.platforms.interfaces import Scores
 from bench import scattered
@@ -38,7 +38,7 @@ _Bins = Callable[[NDArray[np.float64]], NDArray[np.intp]]
 def run(people: int = 1_000_000) -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=people)) as host,
+        hosted(Path(folder), make_simulated_platform(people=people)) as host,
     ):
         figures = _figures(host, people)
     return [*figures, _memory(people), scattered.figure(COMMAND)]
@@ -56,7 +56,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
         with patch.object(charge, "_debited", _everybody_debited):
             ours()
 
-    ours()  # people's balances are there from now on
+    ours()  # people's balances exist from now on
     took = in_turns(
         {
             "ours": ours,
@@ -74,7 +74,7 @@ def _figures(host: Hosted, people: int) -> list[Figure]:
 def _everybody_debited(
     _session: object, burdens: Sequence[LifetimeDebit], _settings: object
 ) -> list[list[None]]:
-    """The masks of a charge that leaves out nobody, without a look at balances."""
+    """Return the masks of a charge that drops nobody, without reading balances."""
     return [[None] * len(burden.membership.groups) for burden in burdens]
 
 
@@ -129,7 +129,7 @@ def _everybody(people: int) -> Persons:
 
 
 def _memory(people: int) -> Figure:
-    """In megabytes; a score takes eight bytes, an identifier as it is uploaded thirty-two."""
+    """Measure memory in megabytes; a score takes eight bytes, an uploaded identifier thirty-two."""
     name = (
         f"audit of {people:,} people, sealed to released: memory;"
         " compared with scores and identifiers"
@@ -140,10 +140,10 @@ def _memory(people: int) -> Figure:
 
 
 def peak(people: int) -> float:
-    """Return the peak of bytes that an audit of these people takes, after an audit of a few."""
+    """Return the peak number of bytes of an audit of these people, after an audit of a few."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=people)) as host,
+        hosted(Path(folder), make_simulated_platform(people=people)) as host,
     ):
         few, _ = host.sealed(_everybody(people)[: people // 100])
         request, _ = host.sealed(_everybody(people))

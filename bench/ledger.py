@@ -1,8 +1,8 @@
 """A ledger of a million entries, verified offline from its export (`bench.exports`).
 
-What it is compared with: reading the same file, SHA-256 of every line, and every request's
-signature by itself, by the same library; and parsing every line by msgspec, as we do, into whatever
-it says, with its SHA-256, and no signature at all.
+There are two comparisons. The first reads the same file, with SHA-256 of every line, and checks
+every request's signature alone with the same library. The second parses every line by msgspec into
+untyped values, with its SHA-256, and checks no signatures.
 """
 
 import os
@@ -20,7 +20,7 @@ from rich.console import Console
 from bench import exports
 from bench.exports import base64
 from bench.harness import Figure, in_turns
-from privacy.ledger.export_lines import parse, stated
+from privacy.ledger.export_lines import parse, signed_payload
 from tests.ledgers import ORIGIN
 
 COMMAND = "python -m bench ledger"
@@ -30,7 +30,7 @@ _decoder = msgspec.json.Decoder()
 
 
 def run(size: int = 1_000_000) -> list[Figure]:
-    """On one core. Researchers work in sessions, or every request is a session of its own."""
+    """Measure on one core. Researchers work in sessions, or every request is its own session."""
     with tempfile.TemporaryDirectory() as folder, _one_core():
         entries = Path(folder) / "entries.jsonl"
         return [
@@ -77,7 +77,7 @@ def _one_core() -> Iterator[None]:
 
 
 def _signed(lines: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    """Signature with message, and the public key, of every charge."""
+    """Return signature with message, and the public key, of every charge."""
     keys, jobs = dict[str, bytes](), []
     for line in lines:
         entry = parse(line.removesuffix(b"\n"))
@@ -86,7 +86,7 @@ def _signed(lines: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
             keys[entry.facts["researcher_id"]] = urlsafe_b64decode(x + "==")
         elif entry.kind == "charge" and entry.statement is not None:
             protected, _, signature = entry.statement.signature.partition("..")
-            message = f"{protected}.{base64(stated(ORIGIN, entry.kind, entry.statement))}"
+            message = f"{protected}.{base64(signed_payload(ORIGIN, entry.kind, entry.statement))}"
             signed = urlsafe_b64decode(signature + "==") + message.encode()
             jobs.append((signed, keys[entry.statement.by]))
     return jobs

@@ -1,4 +1,4 @@
-"""Concurrent auditors, each with one audit after the other: submit, follow, fetch."""
+"""Concurrent auditors, each with one audit after the other: submit, wait, fetch."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Load:
-    """The seconds of each audit from submission to the fetched release, and of all together."""
+    """Seconds of each audit from submission to the fetched release, and of all together."""
 
     seconds: float
     took: Sequence[float]
@@ -32,7 +32,7 @@ class Load:
 
 
 def load(urls: Sequence[str], auditors: Sequence[Sequence[Asked]]) -> Load:
-    """Every auditor speaks to one of the addresses, in turn."""
+    """Run the auditors, each of whom uses one of the addresses."""
     return asyncio.run(_load(urls, auditors))
 
 
@@ -57,7 +57,7 @@ async def _auditor(
 
 
 async def _audit(http: httpx2.AsyncClient, url: str, asked: Asked) -> float | None:
-    """Seconds, or None where any request failed."""
+    """Return the seconds, or None if any request failed."""
     try:
         return await _timed(http, url, asked)
     except httpx2.HTTPError:

@@ -2,8 +2,8 @@
 
 Ours is what a worker does between the charge and the noise: the adapter of the tests reads Parquet
 by Polars, rows are checked, clipped, sampled and summed. The peer is one bare query that does the
-same on the same file, in whichever engine is faster at it: DuckDB where one row of each person is
-drawn, Polars where all are taken; then bins, and the six sums by group and bin.
+same on the same file, in the faster engine: DuckDB to draw one row of each person, Polars to take
+all rows; then bins, and the six sums by group and bin.
 """
 
 import tempfile
@@ -49,7 +49,7 @@ def _write(path: Path, rows: int) -> None:
 
 def _figure(path: Path, rows: int, most: int) -> Figure:
     people = np.arange(rows // ROWS_EACH)
-    # Of two groups that lie among each other in the log.
+    # Two groups whose people alternate in the log.
     first = np.random.default_rng(2).random(len(people)) < 0.5
     membership = Membership((people[first], people[~first]), 1)
     groups = pl.DataFrame({"person": people, "group": np.where(first, 0, 1)})
@@ -84,7 +84,7 @@ def _figure(path: Path, rows: int, most: int) -> Figure:
 
 
 def _bare(path: Path, groups: pl.DataFrame) -> int:
-    """All rows, by Polars."""
+    """Aggregate all rows by Polars."""
     u = (pl.col("score") * BINS) % 1 * 2 - 1
     v = pl.col("outcome") * 2 - 1
     place = (pl.col("score") * BINS).floor().clip(0, BINS - 1).cast(pl.Int32)
@@ -107,7 +107,7 @@ def _bare(path: Path, groups: pl.DataFrame) -> int:
 
 
 def _bare_drawn(path: Path, groups: pl.DataFrame) -> int:
-    """One row of each person at random, by DuckDB."""
+    """Aggregate one random row of each person by DuckDB."""
     with duckdb.connect() as connection:
         connection.register("members", groups.to_arrow())
         found = connection.execute(

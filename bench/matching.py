@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.matcher import PLACES_PER_UPLOAD
-from api.audiences.matching import match_isolating_failures, work_of
+from api.audiences.matching import count_matching_work, match_isolating_failures
 from api.audiences.parsing import Members
 from api.kernel.hard_limits import MATCH_RATE, MATCH_SECONDS
 from api.kernel.settings import Settings
@@ -36,7 +36,7 @@ _HOST, _PORT = "127.0.0.1", 18_479
 
 def run(rows: int = ROWS_PER_PART) -> list[Figure]:
     """Return one figure for each kind of identifier and way to the platform."""
-    platform = simulated(people=PEOPLE)
+    platform = make_simulated_platform(people=PEOPLE)
     assert platform.directory is not None
     kinds = ("email_sha256", "username")
     parts = [Members(kind, platform.directory.held(kind)[1][:rows]) for kind in kinds]
@@ -46,10 +46,10 @@ def run(rows: int = ROWS_PER_PART) -> list[Figure]:
 
 
 def _figure(people: People, part: Members, where: str) -> Figure:
-    declared = Pace(MATCH_SECONDS, MATCH_RATE).duration(work_of(part))
+    declared = Pace(MATCH_SECONDS, MATCH_RATE).duration(count_matching_work(part))
     match_isolating_failures(
         people, part
-    )  # the simulated platform makes its index when it is first asked
+    )  # the simulated platform makes its index at its first use
     took = [_slowest(people, part) for _ in range(ROUNDS)]
     name = f"{PLACES} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
     return Figure.of(name, took, [declared] * ROUNDS, "≤ 1", COMMAND)
@@ -79,7 +79,7 @@ def _reached_by_http() -> Iterator[People]:
 
 
 def _serve() -> None:
-    app = served(simulated(people=PEOPLE))
+    app = served(make_simulated_platform(people=PEOPLE))
     uvicorn.run(app, host=_HOST, port=_PORT, log_level="warning")
 
 

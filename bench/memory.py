@@ -1,4 +1,4 @@
-"""The increase of memory at the peak of some work, as the system counts it (Linux)."""
+"""Increase of memory at the peak of some work, as Linux counts it."""
 
 import ctypes
 import gc
@@ -14,17 +14,19 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 def in_a_fresh_process(measure: Callable[[int], float], size: int) -> float:
-    """Return the measurement of a fresh process, in which nothing was allocated before."""
+    """Return the measurement of a fresh process without earlier allocations."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(measure, size).result()
 
 
 def peak_of(work: Callable[[], object]) -> float:
-    """Bytes above what was held before; what was freed earlier is given back first."""
+    """Return the bytes above the earlier use; memory freed earlier is returned to the system
+    first.
+    """
     gc.collect()
     pa.default_memory_pool().release_unused()
     ctypes.CDLL(None).malloc_trim(0)
-    _CLEAR.write_text("5")  # the peak is what is held now
+    _CLEAR.write_text("5")  # the peak is reset to the current use
     before = _bytes("VmRSS")
     work()
     return _bytes("VmHWM") - before

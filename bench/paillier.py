@@ -1,4 +1,4 @@
-"""Weighted sums by python-paillier, to be run where it is installed: seconds per value, as JSON."""
+"""Weighted sums by python-paillier, run in its own environment: seconds per value, as JSON."""
 
 import json
 import random

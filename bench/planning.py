@@ -1,10 +1,10 @@
 """`python -m bench.planning`: what planning answers cost, and how right forecasts are.
 
-First the processor seconds of usual questions, each asked once with empty caches, and of the first
-question of a fresh process. Each figure then sets an answer against the simulation of one size,
-Theorem 1's, by a hundred audits and the interval itself: what a simulated answer would do several
-times over. Last, forecasts are compared with `bounds` on the same releases: the last line is the
-worst agreement.
+First come the processor seconds of usual questions, each once with empty caches, and of the first
+question of a fresh process. Each figure then compares an answer with the simulation of one size,
+Theorem 1's, by a hundred audits and the interval itself; a simulated answer would repeat this
+several times. Last, forecasts are compared with `gap_bounds` on the same releases: the last line is
+the worst agreement.
 """
 
 import subprocess
@@ -22,8 +22,8 @@ from auditor_client.planning.power_simulation import (
     AuditDesign,
     Outcome,
     SizeKind,
-    audit,
-    ends_in,
+    has_verdict,
+    simulate_release,
 )
 from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.planning.simulated_releases import draw, groups_of
@@ -37,7 +37,7 @@ DESIGNS: list[tuple[SizeKind, int, int, float]] = [
     ("estimated", 300, 20, 1.0),
 ]
 
-# Seconds at worst, where fifty numbers are proved one by one
+# Seconds in the worst case, in which fifty numbers are proved one by one
 GOALS = {"exact promise, sizes noisy": "< 10"}
 # alpha, groups, bins, epsilon
 USUAL = list(product((0.1, 0.15, 0.2, 0.25, 0.3), (2, 3, 4), (10, 20, 100), (0.5, 1.0, 2.0)))
@@ -67,7 +67,7 @@ def first_seconds(question: str, rounds: int = 5) -> list[float]:
 
 
 def usual() -> None:
-    """Print the least, the median and the most of them."""
+    """Print their smallest value, median and largest value."""
     asked: dict[str, Callable[[float, int, int, float], object]] = {
         "exact promise": lambda a, g, y, e: sample_size(a, 0.05, g, y, e, "exact"),
         "verdict": lambda a, g, y, e: verdict_size(a, 0.05, g, y, e),
@@ -94,7 +94,7 @@ def run() -> list[Figure]:
 
     def simulation() -> None:
         for seed in range(RUNS):
-            ends_in(design, audit(design, 1879, 0.0, seed), "fair")
+            has_verdict(design, simulate_release(design, 1879, 0.0, seed), "fair")
 
     questions: dict[str, Callable[[], object]] = {
         "exact promise, sizes known": lambda: sample_size(0.2, 0.05, 2, 100, 1.0, "exact"),
@@ -121,7 +121,7 @@ def run() -> list[Figure]:
 
 def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
     def asked() -> object:
-        fast_power.chance.cache_clear()
+        fast_power.estimate_power.cache_clear()
         plan._exact.cache_clear()
         return ask()
 
@@ -129,12 +129,15 @@ def _afresh(ask: Callable[[], object]) -> Callable[[], object]:
 
 
 def agreement(design: AuditDesign, people: int, verdict: Outcome, runs: int) -> tuple[float, ...]:
-    """Shares of releases that end in the verdict by forecast, by `bounds`, and judged alike."""
+    """Return shares of releases that end in the verdict by forecast, by `gap_bounds`, and equally
+    by both.
+    """
     gap = 0.0 if verdict == "fair" else 2 * design.alpha
-    quick = fast_power.decisions(design, people, gap, verdict)[:runs]
+    quick = fast_power.simulate_decisions(design, people, gap, verdict)[:runs]
     drawn = draw(design, people, gap, 0.001)
     exact = [
-        ends_in(design, groups_of(design, drawn, people, number), verdict) for number in range(runs)
+        has_verdict(design, groups_of(design, drawn, people, number), verdict)
+        for number in range(runs)
     ]
     alike = sum(a == b for a, b in zip(quick, exact, strict=True))
     return sum(quick) / runs, sum(exact) / runs, alike / runs

@@ -1,4 +1,4 @@
-"""The processor time of some processes, as the system counts it (Linux)."""
+"""Processor time of some processes, as Linux counts it."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -6,11 +6,12 @@ from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PARENT = 1  # of the fields of proc_pid_stat(5) after the name, counted from 0
-_OWN_AND_REAPED = slice(11, 15)  # in the process and in the kernel, of itself and of who has ended
+# in user mode and in the kernel, of the process and of its ended children
+_OWN_AND_REAPED = slice(11, 15)
 
 
 def busy(processes: Iterable[int], work: Callable[[], object]) -> float:
-    """Seconds that these and all that they begin had a processor while the work was done."""
+    """Return the processor seconds of these processes and all their children during the work."""
     families = list(processes)
     before = sum(map(_seconds, families))
     work()
@@ -18,7 +19,7 @@ def busy(processes: Iterable[int], work: Callable[[], object]) -> float:
 
 
 def children(process: int | None = None) -> list[int]:
-    """Processes that this one, or that one, has begun and that are there."""
+    """Return the living child processes of this process, or of the given one."""
     tasks = Path(f"/proc/{process or 'self'}/task").glob("*/children")
     return [int(child) for task in tasks for child in _read(task).split()]
 
@@ -37,7 +38,7 @@ def _fields(process: int) -> list[str]:
 
 
 def _read(path: Path) -> str:
-    """Nothing of a process that ended just now: its parent has its time."""
+    """Return no time for a process that has just ended: its parent has it."""
     try:
         return path.read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,8 +1,8 @@
-"""The gain of a second core: the same tables on Ray, by two cores and by one, and in process.
+"""Gain of a second core: the same tables on Ray, by two cores and by one, and in process.
 
-A local cluster has two cores. Tasks take one of a resource: where there is one of it they run one
-after the other, where there are two, two at a time, and nothing else differs. The scores are the
-demo's; the rows of the log lie anywhere in eight Parquet files, so that they are exchanged.
+A local cluster has two cores. Each task takes one unit of a resource: with one unit, tasks run one
+after the other; with two, two at a time. Nothing else differs. The scores are the demo's. The rows
+of the log are scattered over eight Parquet files, so they must be exchanged.
 """
 
 import os
@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import ray
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.execution.ray.driver import RayEngine
 from api.kernel.settings import RayCluster
 from api.kinds.context import AuditContext, in_process_context
@@ -65,7 +65,9 @@ def _cluster(folder: str) -> Iterator[None]:
 def _scored(people: int) -> list[Figure]:
     asked = {"kind": "score-histogram", "content_id": "content_" + "0" * 30, **IDS, **EDGES}
     name = f"scores of {people:,} people on Ray"
-    return _figures(name, asked, partial(simulated, people=people), people, [SOFTWARE_JOB])
+    return _figures(
+        name, asked, partial(make_simulated_platform, people=people), people, [SOFTWARE_JOB]
+    )
 
 
 def _logged(folder: Path, rows: int) -> list[Figure]:
@@ -113,7 +115,7 @@ def _figures(
 
     here = in_process_context(platform)
     one, two = on_ray("one-core"), on_ray("two-cores")
-    # Which rows are drawn is new each time; how many is not. And then all processes are warm.
+    # The drawn rows differ each time, but not their number. After this run, all processes are warm.
     first = {int(made(on).cells[..., 0].sum()) for on in (one, two, here)}
     assert len(first) == 1
     beside = partial(compare, command=COMMAND, rounds=5)

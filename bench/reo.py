@@ -1,9 +1,9 @@
 """Counts of equal opportunity over ten million rows, compared with a bare aggregation of the file.
 
-Of a researcher's own file: `reo` checks signals and groups and counts them, by Polars where it is
-installed (the extra `logs`); the peers are one DuckDB query and one Polars query. Of a
-platform's log: ours is what a worker does between the charge and the noise, rows drawn per viewer;
-the peer is one Polars query that does the same.
+For a researcher's own file, `reo` checks signals and groups and counts them, by Polars if it is
+installed (the extra `logs`); the peers are one DuckDB query and one Polars query. For a platform's
+log, ours is a worker's task between the charge and the noise, with rows drawn per viewer; the peer
+is one Polars query that does the same.
 """
 
 import tempfile

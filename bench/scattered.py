@@ -1,7 +1,8 @@
-"""A charge of people scattered over a large platform, each with their own block of balances.
+"""Charge of people scattered over a large platform, each with their own block of balances.
 
-It is compared with a charge of as many neighbours, who share a few blocks. The charge rewrites
-whole blocks under the ledger's lock. All balances in them differ, so compression does not help.
+It is compared with a charge of the same number of neighbours, who share a few blocks. The charge
+rewrites whole blocks under the ledger's lock. All balances in them differ, so compression does not
+help.
 """
 
 import tempfile
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.accounting import lifetime_caps
-from api.accounting.balance_blocks import BLOCK, Blocks, numbers_of
+from api.accounting.balance_blocks import BLOCK, Blocks, list_block_numbers
 from api.accounting.lifetime_caps import LifetimeDebit
 from api.db import Store
 from api.db.schema import migrate
@@ -25,7 +26,7 @@ PLATFORM = 500_000_000
 
 
 def figure(command: str, people: int = 10_000) -> Figure:
-    """Charge people who are evenly scattered over the blocks, and as many neighbours."""
+    """Charge people who are evenly scattered over the blocks, and the same number of neighbours."""
     everywhere = np.linspace(0, PLATFORM - 1, people).astype(np.int64)
     assert len(np.unique(everywhere // BLOCK)) == people
     with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +34,7 @@ def figure(command: str, people: int = 10_000) -> Figure:
         migrate(store)
         far, near = _charge(store, everywhere), _charge(store, np.arange(people))
         for some in (everywhere, np.arange(people)):
-            _fill(store, numbers_of(some))
+            _fill(store, list_block_numbers(some))
         told = (
             f"charge of {people:,} people scattered over {PLATFORM:,};"
             " compared with as many neighbours"

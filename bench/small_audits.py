@@ -1,8 +1,8 @@
-"""Audits of two hundred people a group over HTTP, by many auditors, on real processes.
+"""Audits of two hundred people per group over HTTP, by many auditors, on real processes.
 
-The baseline is `bench.bare`, which answers the same requests and commits as often. Each process of
-ours serves and runs audits; the load comes from one more, and all share this machine's cores.
-Rounds alternate between both, each time in new processes on a new database.
+The baseline is `bench.bare`, which answers the same requests with the same number of commits. Each
+of our processes serves and runs audits; the load comes from one more process, and all share this
+machine's cores. Rounds alternate between both, each time in new processes on a new database.
 """
 
 import base64
@@ -49,10 +49,10 @@ COMMAND = "python -m bench small-audits"
 PEOPLE = 20_000
 GROUP = 200
 AUDITORS = 50
-EPSILON = "0.001"  # so that nobody's lifetime is used up by a bench
+EPSILON = "0.001"  # so that no person reaches the lifetime cap
 PATIENCE = 60.0
 RATE = "audits/s"
-# By the way in which the baseline's streams poll: its name and the goal.
+# Name and goal of each way in which the baseline's streams poll.
 BARE = {
     "own": ("a bare application", "≥ 0.5"),
     "shared": ("one that shares its looks as ours does", "—"),
@@ -96,7 +96,7 @@ class System:
 @dataclass(frozen=True)
 class Measured:
     load: Load
-    processor: float  # seconds of one for each audit, without the load's own
+    processor: float  # processor seconds for each audit, without those of the load
 
     @property
     def figures(self) -> dict[str, float]:
@@ -127,7 +127,7 @@ def _server_of(database: str) -> int:
 
 
 def _measured(urls: Sequence[str], asked: Sequence[Sequence[Asked]], system: System) -> Measured:
-    load(urls, [each[:1] for each in asked])  # everything is loaded, every connection made
+    load(urls, [each[:1] for each in asked])  # everything is loaded, and every connection is open
     loads: list[Load] = []
     families = [*children(), *system.server]
     took = busy(families, lambda: loads.append(load(urls, [each[1:] for each in asked])))
@@ -159,13 +159,13 @@ def _some() -> Persons:
 def served(
     folder: Path, database_url: str, processes: int, settings: Mapping[str, object]
 ) -> Iterator[tuple[Container, list[str]]]:
-    """Processes of the service, and its parts here to prepare what is asked of them."""
+    """Yield processes of the service, and its parts here, which prepare the requests."""
     ports = [free_port() for _ in range(processes)]
     config = folder / "settings.toml"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
     write_settings(config, database_url, f"http://127.0.0.1:{ports[0]}", key)
     more = {"requests_per_minute": 1_000_000, "burst": 1_000_000, "log_level": "WARNING"}
-    more |= {"console": False}  # whose planner takes a processor for the first half minute
+    more |= {"console": False}  # whose planner uses a processor for the first half minute
     config.write_text(toml(tomllib.loads(config.read_text()) | more | dict(settings)))
     service = load_container(load_settings(config))
     migrate(service.store)
@@ -203,7 +203,7 @@ def _bare(folder: Path, system: System, processes: int, audits: int, looks: str)
 
 
 def _body() -> bytes:
-    """A request as long as ours."""
+    """Return a request of the same length as ours."""
     request = ScoreHistogramRequest(
         content_id=new_id("content"),
         audience_id=new_id("audience"),
@@ -215,7 +215,7 @@ def _body() -> bytes:
 
 @contextmanager
 def _running(commands: Sequence[list[str]], ports: Sequence[int]) -> Iterator[list[str]]:
-    """These processes, until they answer; ended by their own ids."""
+    """Start these processes, wait for their answers, and end them by their process identifiers."""
     urls = [f"http://127.0.0.1:{port}" for port in ports]
     with ExitStack() as stack:
         for command in commands:

@@ -34,7 +34,7 @@ from privacy.two_party import (
     weights_of,
 )
 from privacy.two_party.dleq import PROOF
-from privacy.two_party.message_order import script
+from privacy.two_party.message_order import list_messages
 from replications.paper_5 import table_5
 from replications.paper_5.lot_world import SEED
 
@@ -49,7 +49,7 @@ def run(size: int = 100_000) -> list[Figure]:
 
 
 def _terms(size: int, candidates: int | None) -> RunTerms:
-    """Six probabilities of a person, and whether an outcome was theirs: numerator, denominator."""
+    """Return terms for six probabilities of a person and two cells: the outcome, and 1."""
     weights, values = Entries(0, 1_000, 1_000), Entries(0, 1, 2)
     return RunTerms("bench", size, GROUPS, CELLS, weights, values, 2**30, candidates=candidates)
 
@@ -68,14 +68,14 @@ def _tokens(start: int, size: int) -> bytes:
 
 
 def _platform(size: int) -> PlatformParty:
-    """Half of its people are in the audience."""
+    """Return a platform party; half of its people are in the audience."""
     join = CandidatePeople(_tokens(size // 2, size), np.arange(size))
     nothing = np.zeros((GROUPS, CELLS), np.int64)
     return PlatformParty(_terms(size, size), join, _values, lambda table: table.plus(nothing))
 
 
 def _joined_over_http(size: int) -> Figure:
-    """Time the whole join, keys included, compared with four times a join of a quarter of the
+    """Time the whole join, including keys, compared with four times a join of a quarter of the
     size.
     """
     small, large = _seconds_over_http(size // 4), _seconds_over_http(size)
@@ -105,7 +105,7 @@ def _beside_no_proof(size: int) -> Figure:
 
 @contextmanager
 def _proof(proved: bool) -> Iterator[None]:
-    """Leave out what the proof costs either party, if it is not proved."""
+    """Remove the cost of the proof for both parties, if `proved` is false."""
     if proved:
         yield
         return
@@ -140,7 +140,7 @@ def _seconds_over_http(size: int, *, proved: bool = True) -> float:
 
 @contextmanager
 def _served(size: int, proved: bool) -> Iterator[int]:
-    """A platform party in a process of its own, behind HTTP; its port."""
+    """Run a platform party in its own process, behind HTTP; yield its port."""
     command = [sys.executable, "-m", "bench.two_party", "--serve", str(size)]
     command += [] if proved else ["--unproved"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -163,7 +163,7 @@ def _serve(size: int) -> None:
             self.wfile.write(answer)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_port, flush=True)
@@ -171,7 +171,7 @@ def _serve(size: int) -> None:
 
 
 def _beside_paillier(size: int = 32_764) -> list[Figure]:
-    """To encrypt weights, multiply and sum, per value: by us and by python-paillier."""
+    """Compare encryption, multiplication and summation per value: ours and python-paillier's."""
     theirs = _paillier()
     if theirs is None:
         Console().print("python-paillier is not installed: no comparison with it")
@@ -220,12 +220,12 @@ def _seconds_of_sums(size: int) -> tuple[float, float]:
 
 def _bytes_per_value(size: int) -> float:
     terms = _terms(size, None)
-    sent = sum(e.message.length for e in script(terms) if e.message.kind.name == "WEIGHTS")
+    sent = sum(e.message.length for e in list_messages(terms) if e.message.kind.name == "WEIGHTS")
     return sent / (size * GROUPS)
 
 
 def _paillier() -> dict[str, float] | None:
-    """python-paillier is GPL: it never comes near our environment, but gets one of its own."""
+    """Run python-paillier, which is GPL, in its own environment and never in ours."""
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "bin" / "python"
         quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -1,9 +1,9 @@
 """A million identifiers uploaded in one of three formats, matched and sealed.
 
 The floor: the same bytes parsed by pyarrow, and one hash join with the same identifiers. Ours adds
-the digest of every part, the checks of every identifier, whom they found in the database (each part
-durable before it is answered for, all overwritten in the end), the commitment, the sketch, the cut
-to one person each, and the ledger.
+the digest of every part, the checks of every identifier, the matches in the database (each part
+durable before its answer, and all overwritten at the end), the commitment, the sketch, the
+deduplication of people, and the ledger.
 """
 
 import io
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences import sealing, uploads
 from api.audiences.matching import bind
 from api.audiences.media_types import ARROW, CSV, JSON_LINES
@@ -36,7 +36,7 @@ COMMAND = "python -m bench upload"
 ROUNDS = 9
 KIND = "email_sha256"
 _PAUSE = 0.001
-_HAVE_ONE = 0.8  # of the simulated people, at least: not everybody has given an e-mail address
+_HAVE_ONE = 0.8  # smallest share of the simulated people: not everybody has given an e-mail address
 GOALS = {ARROW: "≤ 2", CSV: "—", JSON_LINES: "—"}
 NAMES = {ARROW: "Arrow", CSV: "CSV", JSON_LINES: "JSON lines"}
 
@@ -44,7 +44,9 @@ NAMES = {ARROW: "Arrow", CSV: "CSV", JSON_LINES: "JSON lines"}
 def run(identifiers: int = 1_000_000) -> list[Figure]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        hosted(Path(folder), simulated(people=round(identifiers / _HAVE_ONE))) as host,
+        hosted(
+            Path(folder), make_simulated_platform(people=round(identifiers / _HAVE_ONE))
+        ) as host,
     ):
         return [_figure(host, kind, identifiers) for kind in GOALS]
 
@@ -54,9 +56,9 @@ def _figure(host: Hosted, media_type: str, rows: int) -> Figure:
     assert directory is not None
     numbers, held = (each[:rows] for each in directory.held(KIND))
     mixed = held.take(pa.array(np.random.default_rng(0).permutation(rows)))
-    # The simulated platform makes its index when it is first asked: no part is to be late for that.
+    # The simulated platform makes its index at its first use, which must not delay a part.
     host.service.platform.people.match(KIND, mixed[:1])
-    # Cut as the SDK cuts them, and sent as many at a time.
+    # Parts are split and sent in parallel as in the SDK.
     pieces = [mixed.slice(start, ROWS_PER_PART) for start in range(0, rows, ROWS_PER_PART)]
     parts = [_written(piece, media_type) for piece in pieces]
     known = pa.table({KIND: held if media_type == ARROW else _digits(held), "person": numbers})
@@ -112,7 +114,7 @@ def _floor(
 
 
 def _written(identifiers: pa.Array, media_type: str) -> bytes:
-    """As the SDK sends them: bytes by Arrow, hexadecimal digits otherwise."""
+    """Return the identifiers in the SDK's form: bytes in Arrow, hexadecimal digits otherwise."""
     sink = io.BytesIO()
     if media_type == ARROW:
         table = pa.table({KIND: identifiers})

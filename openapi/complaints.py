@@ -1,6 +1,6 @@
-"""Plain words for what is wrong with a value, in place of those of the validation library.
+"""Plain texts for invalid values, in place of those of the validation library.
 
-They name the field and the admissible values, and never the value: it may be private.
+The texts name the field and the admissible values, but never the value, which may be private.
 """
 
 from collections.abc import Mapping
@@ -30,12 +30,12 @@ _WORDS: Mapping[str, str] = {
     "string_type": "must be text",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
-    "too_short": "needs at least {min_length} of them, and has {actual_length}",
-    "too_long": "takes at most {max_length} of them",
+    "too_short": "must have at least {min_length} elements, but has {actual_length}",
+    "too_long": "must have at most {max_length} elements",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
     "union_tag_invalid": "must be one of {expected_tags}",
-    "union_tag_not_found": "must say {discriminator}",
+    "union_tag_not_found": "must state {discriminator}",
     "dict_type": "must be a mapping of names to values",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
@@ -57,7 +57,7 @@ _IDENTIFIER = "must be an identifier, such as audience_0193c2a5f0d10000000000000
 
 
 def what_is_wrong(item: ErrorDetails) -> str:
-    """Return what one value must be."""
+    """Return the condition that one value violates."""
     if item["type"] in ("value_error", "assertion_error"):
         return item["msg"].partition(", ")[2]
     context: Mapping[str, Any] = item.get("ctx") or {}
@@ -69,14 +69,14 @@ def what_is_wrong(item: ErrorDetails) -> str:
 
 
 def where_it_is(item: ErrorDetails, names: Mapping[str, str] | None = None) -> str:
-    """Return the place of a value, under the names by which people know the fields."""
+    """Return the location of a value, in the names that people know."""
     steps = [str(step) for step in item["loc"]]
     known = names or {}
     return ".".join(known.get(step, step) for step in steps)
 
 
 def complaints(error: ValidationError, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return one short line for each value that does not fit."""
+    """Return one short line for each invalid value."""
     lines = [
         ": ".join(filter(None, (where_it_is(item, names), what_is_wrong(item))))
         for item in error.errors(include_url=False)

@@ -14,9 +14,10 @@ MechanismName = Literal["discrete-laplace", "discrete-gaussian", "laplace-tree",
 
 
 class BothRelations(Wire):
-    """The same release under both relations of differential privacy.
+    """Price of the same release under both relations of differential privacy.
 
-    `add_remove`: one person more or less. `change_one`: one person's data changed in any way.
+    `add_remove`: one person is added or removed. `change_one`: one person's data change in any
+    way.
     """
 
     add_remove: Amount
@@ -28,14 +29,14 @@ ExactScale = Annotated[
     str,
     Field(
         pattern=r"^([0-9]+(/[0-9]+)?|sqrt\([0-9]+(/[0-9]+)?\))$",
-        description="The scale of the noise, exactly: a fraction, or the square root of one.",
+        description="The exact scale of the noise: a fraction, or the square root of one.",
         examples=["20", "40/3", "sqrt(25/2)"],
     ),
 ]
 
 
 class PartBounds(Wire):
-    """The declared numbers from which the sensitivity of a table follows, by a named rule.
+    """Declared numbers from which the sensitivity of a table follows by a named rule.
 
     The rules are those of `privacy/tables/sensitivity.py`; docs/reference/ledger.md lists them.
     """
@@ -48,7 +49,7 @@ class PartBounds(Wire):
 
 
 class Norms(Wire):
-    """The largest change of a table by one person: L1, squared L2, and the largest cell (L∞)."""
+    """Largest change of a table by one person: L1, squared L2, and the largest cell (L∞)."""
 
     l1: Integer
     l2_squared: Integer
@@ -56,23 +57,23 @@ class Norms(Wire):
 
 
 class PartSensitivity(Wire):
-    """The sensitivity of a table under both relations."""
+    """Sensitivity of a table under both relations."""
 
     add_remove: Norms
     change_one: Norms
 
 
 class Parameter(Wire):
-    """The epsilon or rho of a part under add/remove."""
+    """Epsilon or rho of a part under add/remove."""
 
     currency: Currency
     amount: Amount
 
 
 class PricePart(Wire):
-    """One table of a release: its bounds, its noise, what it costs, and how large its error is.
+    """One table of a release: its bounds, its noise, its price, and its error.
 
-    The first six fields are those of the ledger's charge (format 3). Parts that were priced before
+    The first six fields are those of the ledger's charge (format 3). Parts that were priced earlier
     have no bounds, sensitivity or parameter, and their scale is a rounded number.
     """
 
@@ -98,12 +99,12 @@ class PricePart(Wire):
 
 
 class Price(Wire):
-    """The price of an audit. `debit`, the change-one price in the mandate's currency, is charged.
+    """Price of an audit; `debit`, the change-one price in the mandate's currency, is charged.
 
-    `epsilon` is absent where there is none, as for Gaussian noise. `exploration_loss` is the
-    largest loss of people, in units of reward, by being shown other recommendations than their own.
-    It is charged to the mandate's exploration limit. `assumes` names the assumptions of the
-    guarantee that the platform cannot check.
+    `epsilon` is absent for mechanisms without one, such as Gaussian noise. `exploration_loss` is
+    the largest loss of people, in units of reward, because they are shown other recommendations
+    than their own. It is debited from the mandate's exploration limit. `assumes` names the
+    assumptions of the guarantee that the platform cannot check.
     """
 
     epsilon: BothRelations | None
@@ -116,26 +117,29 @@ class Price(Wire):
 
 
 class Advice(Wire):
-    """The better mechanism for the question at the same debit, and why."""
+    """Advice of the better mechanism at the same debit, with the reason."""
 
     mechanism: MechanismName
     why: str
 
 
 class Quote(Wire):
-    """A price, and what the mandate would have left. Asking spends nothing.
+    """A price, and the budget that the mandate would have left. A quote spends nothing.
 
-    `remaining_…` are in the mandate's currency, `exploration_…` what people may still lose.
+    `remaining_…` are in the mandate's currency; `exploration_…` are the reward that people may
+    still lose.
     """
 
     price: Price
     mandate_id: Identifier
     remaining_before: Amount
-    remaining_after: Annotated[Decimal, Field(description="Negative when it is not covered.")]
+    remaining_after: Annotated[
+        Decimal, Field(description="Negative if the mandate does not cover the loss.")
+    ]
     exploration_before: Amount = Decimal(0)
-    exploration_after: Annotated[Decimal, Field(description="Negative when it is not covered.")] = (
-        Decimal(0)
-    )
+    exploration_after: Annotated[
+        Decimal, Field(description="Negative if the mandate does not cover the price.")
+    ] = Decimal(0)
     covered: bool
     buys: Annotated[
         int, Field(ge=0, description="Number of such audits that the budget can pay for.")

@@ -1,4 +1,4 @@
-"""The base of all wire models: frozen, strict about unknown fields, exact about numbers."""
+"""Base of all wire models: frozen, strict about unknown fields, exact about numbers."""
 
 from base64 import urlsafe_b64encode
 from datetime import datetime
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 MAX_EPSILON = 10
 
-# Epsilon travels as a decimal with at most six places, so that both ends hold the same rational.
+# Epsilon is sent as a decimal with at most six places, so that both sides have the same rational.
 Epsilon = Annotated[
     Decimal,
     Field(gt=0, le=MAX_EPSILON, decimal_places=6, allow_inf_nan=False, examples=["1", "0.25"]),
@@ -26,29 +26,29 @@ Label = Annotated[
     str,
     Field(
         pattern=r"^g(0|[1-9][0-9]{0,2})$",
-        description="Opaque label of a group; names stay with the auditor.",
+        description="Opaque label of a group; the auditor keeps the names.",
         examples=["g0"],
     ),
 ]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z]+_[0-9a-f]{30}$", max_length=48)]
 Instant = datetime
-# Assumptions on which the promise of a release rests: docs/explanation/guarantee.md.
+# Assumptions of a release's guarantee: docs/explanation/guarantee.md.
 Assumption = Literal[
     "bounded-weights", "uncounted-displacement", "other-people-in-rows", "third-party-bounds"
 ]
 
 
 class Wire(BaseModel):
-    """A message: immutable, and an unknown field is refused rather than ignored."""
+    """A message: immutable, and unknown fields are refused, not ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Personal(Wire):
-    """Text about people: the ledger holds only a salted commitment to it, so it can be erased.
+    """Text about people: the ledger has only a salted commitment to it, so it can be erased.
 
-    `salt` is at least 16 random bytes in base64url (with padding), made anew for every text.
+    `salt` is at least 16 random bytes in base64url (with padding), new for every text.
     """
 
     text: Annotated[str, Field(min_length=1, max_length=4_000)]
@@ -56,12 +56,12 @@ class Personal(Wire):
 
     @classmethod
     def fresh(cls, text: str) -> "Personal":
-        """The text with a salt of its own."""
+        """Return the text with its own new salt."""
         return cls(text=text, salt=urlsafe_b64encode(token_bytes(24)).decode())
 
 
 def example(**fields: Any) -> ConfigDict:
-    """The settings of a message that is sent, with a body for the contract to show."""
+    """Return the settings of a sent message, with an example body for the contract."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 

@@ -1,4 +1,6 @@
-"""A platform one can believe: people, their history, a model learned from it, a known truth."""
+"""A realistic simulated platform: people, their history, a model learned from it, and a known
+truth.
+"""
 
 from platform_sim.demo import SOFTWARE_JOB, biased_platform, fair_platform
 from platform_sim.exploration.world import Exploration

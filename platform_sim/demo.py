@@ -1,4 +1,4 @@
-"""Two platforms whose verdict is known: one fair, one that wrongs women in job ads."""
+"""Two platforms with known verdicts: one fair, one that disadvantages women in job ads."""
 
 from typing import Any
 
@@ -16,10 +16,14 @@ _AGAINST_WOMEN = Bias("gender", {"woman": -0.5}, "additive", content_kind="job")
 
 
 def fair_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
-    """Qualified people look alike to the model whatever their gender: the true gap is chance."""
+    """Return a platform whose model treats qualified people equally: the true gap is due to
+    chance.
+    """
     return SimulatedPlatform.from_seed(seed, people, correlation=0.0)
 
 
 def biased_platform(people: int = 20_000, seed: int = 1) -> SimulatedPlatform:
-    """The same people and model; then half of the range is taken off women's scores for jobs."""
+    """Return the same people and model, with half of the range subtracted from women's scores for
+    jobs.
+    """
     return SimulatedPlatform.from_seed(seed, people, correlation=0.0, bias=_AGAINST_WOMEN)

@@ -28,13 +28,13 @@ SIGNAL, CREATORS, STRATEGY = "like_video", "young_adult", "default"
 def truths(
     platform: SimulatedPlatform, jobs: Opportunities, feed: Impressions, policies: Exploration
 ) -> dict[str, str]:
-    """Return what is true of the platform, by kind of audit."""
-    drawn = "the platform drew exactly the people who were asked for"
-    shifted = "nothing is taken off anybody's score"
+    """Return the true answers about the platform, by kind of audit."""
+    drawn = "the platform drew exactly the requested people"
+    shifted = "nothing is subtracted from anybody's score"
     if jobs.bias is not None:
         by_value = jobs.bias.amounts.items()
         shifted = ", ".join(
-            f"{-by:g} is taken off the score of every {who}" for who, by in by_value
+            f"{-by:g} is subtracted from the score of every {who}" for who, by in by_value
         )
     return {
         "score-cdf": f"the largest difference is {100 * _distance(platform):.1f} percentage points",

@@ -1,7 +1,7 @@
-"""Platforms that lie to audits: each is a platform of its own and implements the same capabilities.
+"""Platforms that deceive audits; each implements the same capabilities as an honest one.
 
-Each wraps an honest `SimulatedPlatform`, states its digest whatever scores, and delivers contents
-by the model that it hides (`delivered`), which only the field shows.
+Each wraps an honest `SimulatedPlatform`, states that one's digest for every score, and delivers
+contents by the model that it hides (`delivered`), which only field checks reveal.
 
     CleanModelForAudits   audits are answered by a model without the bias
     CachedAnswers         a content that was scored before gets the scores of that time
@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.learned_model.bias import Bias
 from platform_sim.platform import SimulatedPlatform
 
@@ -32,7 +32,7 @@ _NOBODY = -1
 
 
 class DishonestPlatform:
-    """People and Scores of a platform that hides the model by which it delivers."""
+    """People and Scores of a platform that hides the model of its deliveries."""
 
     def __init__(self, hidden: SimulatedPlatform) -> None:
         self.hidden = hidden
@@ -55,7 +55,7 @@ class DishonestPlatform:
 
     @property
     def model_digest(self) -> str:
-        """One digest, whichever model scores: that is the lie."""
+        """One digest for every model that scores: this is the deception."""
         return self.clean.model_digest
 
     @property
@@ -76,7 +76,9 @@ class DishonestPlatform:
         rate: float,
         context: Context | None = None,
     ) -> NDArray[np.bool_]:
-        """Return who is shown the content if it goes to this share of people, by hidden scores."""
+        """Return the people who are shown the content, if it goes to this share of them by hidden
+        scores.
+        """
         moment = context or {name: choices[0] for name, choices in self.context.items()}
         everybody = np.arange(self.world.people)
         threshold = np.quantile(self.hidden.score(content, everybody, moment), 1 - rate)
@@ -84,14 +86,14 @@ class DishonestPlatform:
 
 
 class CleanModelForAudits(DishonestPlatform):
-    """Audits see a model without the bias; people are served by the one that has it."""
+    """Audits see a model without the bias; the model with the bias serves people."""
 
     def score(self, content: Mapping[str, Any], persons: Persons, context: Context) -> Scored:
         return self.clean.score(content, persons, context)
 
 
 class CachedAnswers(DishonestPlatform):
-    """Contents that were announced keep the scores of a clean model; others get today's."""
+    """Announced contents keep the scores of a clean model; others get the current scores."""
 
     def __init__(self, hidden: SimulatedPlatform, announced: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(hidden)
@@ -103,7 +105,7 @@ class CachedAnswers(DishonestPlatform):
 
 
 class AnswersPerAuditor(DishonestPlatform):
-    """One auditor gets clean scores. The service knows who asks: it sets `asking`."""
+    """One auditor gets clean scores. The service knows the caller and sets `asking`."""
 
     def __init__(self, hidden: SimulatedPlatform, flattered: str) -> None:
         super().__init__(hidden)
@@ -142,7 +144,7 @@ class SilentRefusal(DishonestPlatform):
         super().__init__(hidden)
         group = self.world.demographics.having(attribute, value)
         everybody = np.arange(self.world.people)
-        drawn = lots(self.world.seed, "silent refusal", everybody) < share
+        drawn = draw_uniform(self.world.seed, "silent refusal", everybody) < share
         self._dropped = np.flatnonzero(group & drawn)
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
@@ -151,6 +153,6 @@ class SilentRefusal(DishonestPlatform):
 
 
 def _key(content: Mapping[str, Any]) -> str:
-    """The content as it would be recognised again: its words and attributes, to the letter."""
+    """Return the key by which a content is recognised: its exact words and attributes."""
     named = {name: content[name] for name in ("kind", "title", "text", "attributes")}
     return hashlib.sha256(json.dumps(named, sort_keys=True, default=str).encode()).hexdigest()

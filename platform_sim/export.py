@@ -1,7 +1,8 @@
-"""The platform as files: a model in ONNX, people and what is seen of them in Parquet, its words.
+"""The platform as files: a model in ONNX, people with their visible features in Parquet, and its
+words.
 
-For platforms that serve files in place of a program. `reader` is the one part of the model that is
-no arithmetic: it turns words into numbers.
+The files are for platforms that serve files in place of a program. `reader` is the only part of the
+model that is not arithmetic: it turns words into numbers.
 """
 
 import json
@@ -16,17 +17,17 @@ from numpy.typing import NDArray
 
 from platform_sim import samples
 from platform_sim.content.features import KINDS, Reader
-from platform_sim.content.view_context import frozen
+from platform_sim.content.view_context import make_single_moment
 from platform_sim.people.demographics import ATTRIBUTES
 from platform_sim.platform import SimulatedPlatform
 
-# Of the standard; what runs it has had all of it for years.
+# Version of the ONNX standard that all runtimes support.
 _OPSET, _IR = 18, 9
 Tensors = Mapping[str, NDArray[Any]]
 
 
 def export(platform: SimulatedPlatform, folder: Path) -> dict[str, Any]:
-    """Write the files, and tell what is where in them."""
+    """Write the files, and return their description."""
     import onnx
 
     people, seen = _people(platform)
@@ -51,13 +52,13 @@ def reader(stems: str) -> Callable[[Mapping[str, Any], Mapping[str, str | float]
     words = Reader(tuple(json.loads(Path(stems).read_text())))
 
     def read(content: Mapping[str, Any], context: Mapping[str, str | float]) -> Tensors:
-        return {"content": words.read(content), "moment": frozen(context)}
+        return {"content": words.read(content), "moment": make_single_moment(context)}
 
     return read
 
 
 def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
-    """One row a person, and the names of the columns that the model sees."""
+    """Return one row per person, and the names of the columns that the model sees."""
     world = platform.world
     columns: dict[str, Any] = {"person": np.arange(world.people)}
     for kind in ("username", "email_sha256", "phone_sha256"):
@@ -74,16 +75,16 @@ def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
 
 
 def _declared(platform: SimulatedPlatform, attribute: str, values: list[str]) -> pa.Array:
-    """Return what each person declared to the platform, null where they declared nothing."""
+    """Return each person's declaration to the platform; null if they declared nothing."""
     code = np.full(platform.world.people, -1)
     for place, value in enumerate(values):
-        code[samples.declared(platform.world, attribute, value)] = place
+        code[samples.list_declared_people(platform.world, attribute, value)] = place
     codes = pa.array(code.astype(np.int32), mask=code < 0)
     return pa.DictionaryArray.from_arrays(codes, values).cast(pa.string())
 
 
 def _model(platform: SimulatedPlatform) -> Any:
-    """The arithmetic of `Relevance.score`, and of a bias that is added to it."""
+    """Return the arithmetic of `Relevance.score`, and of a bias that is added to it."""
     from onnx import TensorProto, checker, helper, numpy_helper
 
     weights, width = platform.relevance.weights, platform.world.seen.shape[1]
@@ -97,7 +98,7 @@ def _model(platform: SimulatedPlatform) -> Any:
         helper.make_node("Mul", ["of_moment", "moment"], ["at_moment"]),
         helper.make_node("ReduceSum", ["at_moment"], ["start"], keepdims=1),
         helper.make_node("Mul", ["seen", "of_seen"], ["each"]),
-        # Row by row: a score never depends on who else is scored.
+        # Row by row, so that a score never depends on other people.
         helper.make_node("ReduceSum", ["each", "along"], ["leaning"], keepdims=0),
         helper.make_node("Add", ["leaning", "start"], ["log_odds"]),
         helper.make_node("Sigmoid", ["log_odds"], ["chance"]),
@@ -131,7 +132,9 @@ def _model(platform: SimulatedPlatform) -> Any:
 def _bias(platform: SimulatedPlatform) -> dict[str, NDArray[Any]]:
     bias = platform.bias
     if bias is None or bias.kind != "additive" or bias.content_kind not in KINDS:
-        raise ValueError("a bias is exported that is added to the scores of one kind of content")
+        raise ValueError(
+            "only a bias that is added to the scores of one kind of content can be exported"
+        )
     amounts = [bias.amounts.get(value, 0.0) for value in ATTRIBUTES[bias.attribute]]
-    # In what is read of content, a constant comes first and the kinds next.
+    # In the features of content, a constant comes first and the kinds next.
     return {"amounts": np.array(amounts), "kind": np.array(1 + KINDS.index(bias.content_kind))}

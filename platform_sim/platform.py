@@ -1,4 +1,4 @@
-"""The simulated platform: the capabilities a platform offers, on a world.
+"""Simulated platform: the capabilities of a platform, on a world.
 
 It has the methods of `api.platforms.interfaces`'s People and Scores, without importing them.
 """
@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from platform_sim import samples
-from platform_sim.content.view_context import CONTEXT, frozen
-from platform_sim.draws.randomness import lots
+from platform_sim.content.view_context import CONTEXT, make_single_moment
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.learned_model.bias import Bias
 from platform_sim.learned_model.relevance import learn
 from platform_sim.world import World
@@ -26,7 +26,7 @@ _TAKING_PART = 0.8
 
 
 class SimulatedPlatform:
-    """People and Scores on a world, by a model learned from its history, biased if told so."""
+    """People and Scores on a world, by a model learned from its history, with an optional bias."""
 
     def __init__(self, world: World, bias: Bias | None = None) -> None:
         self.world = world
@@ -40,7 +40,7 @@ class SimulatedPlatform:
         return cls(World(seed, people, correlation), bias)
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
-        """By `username`, `email_sha256` or `phone_sha256`; -1 where there is nobody."""
+        """Return people by `username`, `email_sha256` or `phone_sha256`; -1 if there is nobody."""
         return self.world.directory.match(kind, identifiers)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
@@ -56,14 +56,14 @@ class SimulatedPlatform:
         return samples.draw_sample(self.world, attribute, sizes, rng)
 
     def confirmed(self, code: str) -> Persons:
-        """Four in five people, other ones under every code."""
+        """Return the confirmed people: four in five, different ones for every code."""
         everybody = np.arange(self.world.people)
-        taking_part = lots(self.world.seed, f"confirmed/{code}", everybody) < _TAKING_PART
+        taking_part = draw_uniform(self.world.seed, f"confirmed/{code}", everybody) < _TAKING_PART
         return everybody[taking_part]
 
     @cached_property
     def model_digest(self) -> str:
-        """Return the digest of everything that decides a score, given the features of a person."""
+        """Return the digest of everything that determines a score, except the person's features."""
         parts = {"version": _VERSION, "stems": self.relevance.reader.stems}
         if self.bias is not None:
             amounts = dict(self.bias.amounts)
@@ -83,10 +83,12 @@ class SimulatedPlatform:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """Return the model's present scores with the bias added, clipped to the range."""
+        """Return the model's current scores with the bias, clipped to the range."""
         if len(persons) and persons.min() < 0:
             raise ValueError("person numbers start at 0; leave out identifiers that matched nobody")
-        scores = self.relevance.score(content, self.world.seen, persons, frozen(context))
+        scores = self.relevance.score(
+            content, self.world.seen, persons, make_single_moment(context)
+        )
         if self.bias is not None and self.bias.content_kind in (None, content["kind"]):
             scores = self.bias.apply(scores, persons, self.world.demographics, self.world.seed)
         return np.clip(scores, *self.score_range)

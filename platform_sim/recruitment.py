@@ -1,4 +1,4 @@
-"""A researcher's recruitment list: volunteers, what they are called, and what they said they are.
+"""Recruitment list of a researcher: volunteers with their identifiers and stated attributes.
 
 The researcher holds it, not the platform: groups have their names here. Most volunteers are on the
 platform, some are not; some never gave the platform the address on the list; a few signed up twice.
@@ -35,12 +35,12 @@ def recruit(
     twice: float = 0.01,
     also: Sequence[str] = (),
 ) -> pa.Table:
-    """`n` volunteers, as many of each value, and a second row for a few of them.
+    """Return `n` volunteers, the same number of each value, and a second row for a few of them.
 
     `qualified`: the share with the experience for `occupation`. `on_platform`: the share that is on
     the platform, for all or by value. `twice`: the share that signed up a second time, with the
-    e-mail address in another spelling. `also`: other attributes that volunteers state, as they
-    fall. Columns: email, username, phone, the attribute, qualified, and these.
+    e-mail address in another spelling. `also`: other attributes that volunteers state, in their
+    natural proportions. Columns: email, username, phone, the attribute, qualified, and these.
     """
     rng = stream(seed, "recruit")
     labels = np.sort(np.arange(n) % len(values))
@@ -77,7 +77,9 @@ def _volunteers(rng: np.random.Generator, pool: NDArray[np.int64], count: int) -
 def _called(
     world: World, persons: NDArray[np.int64], rng: np.random.Generator
 ) -> dict[str, pa.Array]:
-    """Everybody has an e-mail address, most a phone; strangers bring a name from elsewhere."""
+    """Return identifiers: everybody has an e-mail address, most a phone; strangers have names from
+    elsewhere.
+    """
     strange = persons == _STRANGER
     elsewhere = identifiers.MOST_PEOPLE - world.people
     numbers = persons.copy()
@@ -98,7 +100,7 @@ def _called(
 def _stated(
     world: World, persons: NDArray[np.int64], attribute: str, rng: np.random.Generator
 ) -> pa.Array:
-    """Return what each volunteer states; strangers are as mixed as the people of the platform."""
+    """Return each volunteer's statements; strangers have the platform's proportions."""
     codes = world.demographics.codes(attribute)
     strange = persons == _STRANGER
     others = codes[rng.integers(world.people, size=len(persons))]
@@ -106,7 +108,7 @@ def _stated(
 
 
 def _with_second_rows(table: pa.Table, count: int, rng: np.random.Generator) -> pa.Table:
-    """The same people once more, in capitals and without their user name."""
+    """Return the same people again, in capitals and without their user name."""
     again = table.take(pa.array(rng.choice(len(table), count, replace=False)))
     shouted = pc.binary_join_element_wise("", pc.utf8_upper(again["email"]), " ")
     again = again.set_column(0, "email", shouted)

@@ -1,5 +1,5 @@
-"""Everything that keeps a promise: prices, bounded tables, receipts, and the waist.
+"""Code on which the privacy guarantee rests: prices, bounded tables, receipts, and the waist.
 
-`privacy.waist` is the one door through which private data become public, and the only code that
-imports OpenDP; nothing else in this package reaches it.
+`privacy.waist` is the only way in which private data become public, and the only code that imports
+OpenDP. Nothing else in this package imports it.
 """

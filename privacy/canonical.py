@@ -1,6 +1,7 @@
-"""The one serialisation of a JSON value (RFC 8785), several times as fast as rfc8785 for most.
+"""Canonical serialisation of a JSON value (RFC 8785), for most values several times faster than
+rfc8785.
 
-What is plain is written here; whatever else comes, and every refusal, is left to rfc8785.
+This module writes plain values. The package rfc8785 handles all others, and every refusal.
 """
 
 from json.encoder import encode_basestring
@@ -8,13 +9,13 @@ from typing import Any
 
 import rfc8785
 
-# Integers up to here have one meaning in every JSON library  [RFC8785, §3.2.2.3, Appendix D].
+# Integers up to this limit have one meaning in every JSON library [RFC8785, §3.2.2.3, Appendix D].
 LARGEST = 2**53 - 1
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
 class _UnusualError(Exception):
-    """Something that JSON does not have of itself."""
+    """A value that this module leaves to rfc8785."""
 
 
 def dumps(value: Any) -> bytes:
@@ -55,7 +56,9 @@ def _sorted(members: dict[Any, Any]) -> list[str]:
 
 
 def _number(value: float) -> str:
-    """As ECMAScript writes it: here as Python does, but for the end of whole numbers."""
+    """Return the number as ECMAScript writes it: as Python does, except for the end of whole
+    numbers.
+    """
     if 1e-4 <= abs(value) < 1e16:
         return repr(value).removesuffix(".0")
     return rfc8785.dumps(value).decode()

@@ -1,20 +1,20 @@
 """Errors of the privacy package.
 
 PrivacyError
-├── BoundsError      a table is not what its bounds say
+├── BoundsError      a table violates its bounds
 ├── UnderpaidError   a release would cost more than was charged for it
-└── EvidenceError    what was shown proves nothing
-    ├── StatementError   a signature that is not of this statement
-    ├── ProofError       a Merkle proof that does not lead to the root
-    ├── NoteError        a signed note that is malformed or that nobody trusted signed
-    └── LedgerError      an entry or a head that an honest ledger would not have
+└── EvidenceError    the evidence given does not prove the claim
+    ├── StatementError   a signature does not match this statement
+    ├── ProofError       a Merkle proof does not lead to the root
+    ├── NoteError        a signed note is malformed, or no trusted key signed it
+    └── LedgerError      an entry or a checkpoint that an honest ledger would not have
 
-`case` is a stable word that tells refusals of one class apart; messages may change.
+`case` is a stable word that distinguishes refusals of one class; messages may change.
 """
 
 
 class PrivacyError(Exception):
-    """A promise that would have been broken; the code stopped instead."""
+    """The guarantee would have been violated; the code stopped instead."""
 
     def __init__(self, *message: str, case: str | None = None) -> None:
         super().__init__(*message)
@@ -22,7 +22,7 @@ class PrivacyError(Exception):
 
 
 class BoundsError(PrivacyError):
-    """A table is not what its bounds say."""
+    """A table violates its bounds."""
 
 
 class UnderpaidError(PrivacyError):
@@ -34,19 +34,19 @@ class EvidenceError(PrivacyError):
 
 
 class StatementError(EvidenceError):
-    """A signature that is not of this statement."""
+    """A signature does not match this statement."""
 
 
 class ProofError(EvidenceError):
-    """A Merkle proof that does not lead to the root."""
+    """A Merkle proof does not lead to the root."""
 
 
 class NoteError(EvidenceError):
-    """A signed note that is malformed, or that nobody trusted signed."""
+    """A signed note is malformed, or no trusted key signed it."""
 
 
 class InvalidLedgerError(EvidenceError):
-    """An entry, or a head (`number` is None), that an honest ledger would not have."""
+    """An entry, or a checkpoint (`number` is None), that an honest ledger would not have."""
 
     def __init__(self, number: int | None, reason: str, *, case: str | None = None) -> None:
         super().__init__(reason if number is None else f"entry {number}: {reason}", case=case)

@@ -1,4 +1,4 @@
-"""Receipts: the platform's signed statement of one release.
+"""Receipts: the platform's signed statements of single releases.
 
 A receipt is a compact JWS (Ed25519, RFC 7515 and RFC 9864) over canonical JSON (RFC 8785), so that
 the same statement has the same bytes wherever it is made or checked.
@@ -19,7 +19,7 @@ TYPE = "platform-auditor-receipt+jws"
 
 
 class InvalidReceiptError(Exception):
-    """A receipt that nobody vouches for; `case` is a stable word for why."""
+    """A receipt without a valid signature; `case` is a stable word for the reason."""
 
     def __init__(self, message: str, *, case: str | None = None) -> None:
         super().__init__(message)
@@ -27,22 +27,24 @@ class InvalidReceiptError(Exception):
 
 
 def canonical(statement: Mapping[str, Any]) -> bytes:
-    """The one serialisation of a JSON object (RFC 8785)."""
+    """Return the canonical serialisation of a JSON object (RFC 8785)."""
     return dumps(dict(statement))
 
 
 def digest(data: bytes) -> str:
-    """The name of some bytes: `sha256:…`."""
+    """Return the digest of some bytes: `sha256:…`."""
     return f"sha256:{sha256(data).hexdigest()}"
 
 
 def sign(statement: Mapping[str, Any], key: OKPKey) -> str:
-    """A receipt of the statement, by a key that has a `kid`."""
+    """Return a receipt of the statement, by a key that has a `kid`."""
     return _sign(canonical(statement), key)
 
 
 def add_receipt(statement: Mapping[str, Any], key: OKPKey) -> bytes:
-    """The statement with its receipt as one more member, canonical, and nothing written twice."""
+    """Return the canonical statement with its receipt as one more member, without serialising it
+    twice.
+    """
     members = {name: dumps(value) for name, value in statement.items()}
     receipt = dumps(_sign(_joined(members), key))
     return _joined(members | {"receipt": receipt})
@@ -54,13 +56,13 @@ def _sign(data: bytes, key: OKPKey) -> str:
 
 
 def _joined(members: Mapping[str, bytes]) -> bytes:
-    """A canonical object of members that are canonical already: sorted by UTF-16 (RFC 8785)."""
+    """Return a canonical object of canonical members, sorted by UTF-16 (RFC 8785)."""
     names = sorted(members, key=lambda name: name.encode("utf-16-be"))
     return b"{%b}" % b",".join(dumps(name) + b":" + members[name] for name in names)
 
 
 def verify(receipt: str, keys: KeySet) -> bytes:
-    """The canonical bytes that were signed by one of the keys."""
+    """Return the canonical bytes that were signed by one of the keys."""
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
     except (JoseError, TypeError, ValueError) as error:
@@ -68,5 +70,7 @@ def verify(receipt: str, keys: KeySet) -> bytes:
             f"the receipt does not verify: {error}", case="wrong-signature"
         ) from error
     if signed.protected.get("typ") != TYPE:
-        raise InvalidReceiptError("this is a signature, but not of a receipt", case="not-a-receipt")
+        raise InvalidReceiptError(
+            "this is a signature, but not for a receipt", case="not-a-receipt"
+        )
     return signed.payload

@@ -1,9 +1,9 @@
-"""Sketches of uploads: enough to say how alike two of them are, and next to nothing else.
+"""Sketches of uploads, which give the similarity of two uploads and almost nothing else.
 
 A sketch holds the `SIZE` smallest keyed hashes of the distinct 32-byte tokens of an upload (see
 `privacy.commitment`). The hash is CBC-MAC with AES-256 over the token's two blocks, a pseudorandom
-function for messages of one length, cut to 64 bits: who lacks the key can neither test guesses
-against a sketch nor choose identifiers to steer one.
+function for messages of one length, truncated to 64 bits. Without the key, nobody can test guesses
+against a sketch or choose identifiers to influence one.
 
     S(A ∪ B)    the SIZE smallest of S(A) ∪ S(B)
     similarity  |S(A ∪ B) ∩ S(A) ∩ S(B)| / |S(A ∪ B)|, an estimate of |A ∩ B| / |A ∪ B|
@@ -28,13 +28,13 @@ Hashes = NDArray[np.uint64]
 
 @dataclass
 class Sketch:
-    """The smallest hashes so far, sorted and distinct; grows while tokens pass by."""
+    """Smallest hashes so far, sorted and distinct; the sketch grows while tokens pass."""
 
     key: bytes = field(repr=False)
     smallest: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def watch(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """The same chunks of tokens, unchanged, taken note of as they pass."""
+        """Yield the same chunks of tokens unchanged, and add them to the sketch."""
         for chunk in chunks:
             self.add(chunk)
             yield chunk
@@ -55,7 +55,7 @@ class Similarity:
 
 
 def merge_sketches(sketches: Iterable[Hashes]) -> Hashes:
-    """The sketch of several uploads together."""
+    """Return the sketch of several uploads together."""
     return np.unique(np.concatenate([np.empty(0, np.uint64), *sketches]))[:SIZE]
 
 
@@ -66,15 +66,15 @@ def similarity(one: Hashes, other: Hashes) -> Similarity:
         return Similarity(0.0, 0.0)
     common = int(np.isin(both, np.intersect1d(one, other, assume_unique=True)).sum())
     if len(both) < SIZE:
-        return Similarity(common / len(both), 0.0)  # nothing was cut off: these are all of them
-    # sqrt(p (1 - p) / k), with Laplace's p so that it is not 0 where all, or none, agree.
+        return Similarity(common / len(both), 0.0)  # nothing was truncated: these are all hashes
+    # sqrt(p (1 - p) / k), with Laplace's p so that it is not 0 if all, or none, agree.
     share = (common + 1) / (len(both) + 2)
     return Similarity(common / len(both), math.sqrt(share * (1 - share) / len(both)))
 
 
 def keyed_hashes(key: bytes, tokens: bytes) -> Hashes:
-    """The hash of each 32-byte token."""
-    # A block is one value to NumPy, which copies those several times faster than rows of words.
+    """Return the hash of each 32-byte token."""
+    # NumPy copies a block as one value, several times faster than rows of words.
     blocks = np.frombuffer(tokens, "V16").reshape(-1, 2)
     # AES(AES(first block) xor second block): all tokens at once, a block of each at a time.
     first = np.frombuffer(_encrypted(key, blocks[:, 0].tobytes()), "<u8")
@@ -84,6 +84,6 @@ def keyed_hashes(key: bytes, tokens: bytes) -> Hashes:
 
 
 def _encrypted(key: bytes, blocks: bytes) -> bytes:
-    # ECB is the bare cipher: each block is a message of its own, and nothing is decrypted.
+    # ECB is the bare cipher: each block is a separate message, and nothing is decrypted.
     encryptor = Cipher(AES(key), ECB()).encryptor()  # noqa: S305
     return encryptor.update(blocks) + encryptor.finalize()

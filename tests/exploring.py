@@ -19,7 +19,7 @@ from openapi.resources import (
     StopDraft,
 )
 from openapi.wire_model import Personal
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from tests.world import Deployment
 
 NO_AUDIENCE = "audience_" + "0" * 30
@@ -115,7 +115,7 @@ class Recommendations:
         for each in zip(targets.tolist(), steps.tolist(), arms.tolist(), strict=True):
             target, step, arm = each
             assert self.shown.setdefault((course, target, step), arm) == arm
-        chance = lots(1, f"reward/{course}", targets * 2**21 + steps)
+        chance = draw_uniform(1, f"reward/{course}", targets * 2**21 + steps)
         return (chance < self.utility(targets, arms)).astype(float)
 
     def utility(self, targets: Any, arms: Any) -> Any:

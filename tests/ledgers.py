@@ -64,7 +64,7 @@ class Maker:
     ) -> statements.Statement:
         """Signed, and naming what was signed `before`."""
         stated = statements.payload(ORIGIN, action, self.id, key, body)
-        after = statements.link(before.signature, _payload(before)) if before else None
+        after = statements.digest_statement(before.signature, _payload(before)) if before else None
         signature = statements.sign(
             stated, self.key, self.algorithm, at=at.timestamp(), after=after
         )
@@ -266,7 +266,7 @@ class Ledger:
 
     def renew(self, maker: Maker, key: OKPKey, **changes: Any) -> Maker:
         """The researcher with a new key, which proves that it is held."""
-        proved = key_possession.of_key_change(ORIGIN, maker.id, public(key))
+        proved = key_possession.key_change_bytes(ORIGIN, maker.id, public(key))
         proof = statements.sign(proved, key, at=self.at.timestamp())
         body = {"jwk": public(key), "proof": proof} | changes
         facts = {"researcher_id": maker.id, "key_thumbprint": key.thumbprint()}

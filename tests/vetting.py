@@ -8,7 +8,7 @@ from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor
 from auditor_client.local.keys import plain_jwk
-from auditor_client.vetting.application_file import agreed
+from auditor_client.vetting.application_file import add_agreement
 from auditor_client.vetting.client import Applicant, Operator, ledger_origin
 from openapi.resources import Application, ApplicationDraft, Personal
 from tests.world import Deployment
@@ -48,7 +48,7 @@ def agreed_by(draft: ApplicationDraft, url: str, *others: OKPKey) -> Application
     """The draft with the proofs of these, who are named in it."""
     origin = ledger_origin(url)
     for key in others:
-        draft = agreed(draft, key, origin)
+        draft = add_agreement(draft, key, origin)
     return draft
 
 

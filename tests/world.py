@@ -19,7 +19,7 @@ from joserfc.jwk import OKPKey
 from starlette.types import ASGIApp
 
 from api.app.app import create_app
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.app.container import Container, build_container
 from api.db import Store
 from api.kernel.settings import Settings
@@ -157,4 +157,4 @@ def sqlite_url(folder: Path) -> str:
 
 
 def small_platform(*, bias: bool = False) -> Platform:
-    return simulated(bias=bias, people=6_000, seed=7)
+    return make_simulated_platform(bias=bias, people=6_000, seed=7)

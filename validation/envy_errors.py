@@ -1,12 +1,12 @@
 """`python -m validation.envy_errors [trials]`: rates of wrong certificates, and of violations of
 (3).
 
-The cases are the hardest: arms exactly as good as the baseline, so that `envy` is wrong; one arm a
-hair more than epsilon better, so that `no-envy` is wrong; arms worth nothing where the
-baseline is good. Rewards are coins, or vary little, or not at all; or come in an order: given what
-was before, their mean is always the same, but the first vary much, or the last, or every other.
-delta = .1 for all of it together, and every target stops at a ceiling. `worst` is that of all of
-these; what comes after it is beyond the promise: utilities that change.
+The cases are the hardest: arms exactly as good as the baseline, so that `envy` is wrong; one arm
+better by slightly more than epsilon, so that `no-envy` is wrong; worthless arms with a good
+baseline. Rewards are coins, or vary little, or not at all. Or they come in an order: given the
+past, their mean is always the same, but the first vary much, or the last, or every other. delta =
+.1 for everything together, and every target stops at a ceiling. `worst` is the worst of all these;
+the cases after it are beyond the guarantee: utilities that change.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Theorem 1.
 """
@@ -19,12 +19,12 @@ from typing import get_args
 import numpy as np
 from scipy import stats
 
-from api.kinds.envy_freeness.algorithms import Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Floats, Ints
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 
 TRIALS, STEPS, DELTA, EPSILON = 4000, 2000, 0.1, 0.1
-# When calm begins or ends; how long a tide takes.
+# Step at which calm begins or ends; length of a tide.
 CALM, TIDE = 200, 400
 
 
@@ -41,7 +41,7 @@ def constant(means: Floats, *_: object) -> Floats:
 
 
 def calming(means: Floats, steps: Ints, rng: np.random.Generator) -> Floats:
-    """Coins at first, then next to nothing varies."""
+    """Return rewards that are coins at first, and then hardly vary."""
     return np.where(steps < CALM, coins(means, steps, rng), narrow(means, steps, rng))
 
 
@@ -54,7 +54,9 @@ def in_turns(means: Floats, steps: Ints, rng: np.random.Generator) -> Floats:
 
 
 def tidal(means: Floats, steps: Ints, rng: np.random.Generator) -> Floats:
-    """All means rise and fall together: utilities are not stationary, and nothing is promised."""
+    """Return rewards whose means rise and fall together: utilities are not stationary, so nothing
+    is guaranteed.
+    """
     return coins(means * (1 + 0.5 * np.sin(steps * 2 * np.pi / TIDE)), steps, rng)
 
 
@@ -64,7 +66,7 @@ IN_ORDER: tuple[Law, ...] = (constant, narrow, calming, waking, in_turns)
 
 @dataclass(frozen=True)
 class Case:
-    """Means by arm, the baseline first, and how rewards stray from them."""
+    """Means by arm, the baseline first, and the deviations of rewards from them."""
 
     name: str
     means: tuple[float, ...]
@@ -98,7 +100,7 @@ def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, f
     """
     rng, means = np.random.default_rng(seed), np.array(case.means)
     terms = Terms(DELTA, EPSILON, case.alpha, bounds=bounds, ceiling=STEPS)
-    fleet = fleet_of(terms, len(means) - 1, trials)
+    fleet = make_fleet(terms, len(means) - 1, trials)
     kept, broken = np.zeros(trials), np.zeros(trials, bool)
     while len(fleet.people):
         people, arms = fleet.people, fleet.ask(rng.random(len(fleet.people)))
@@ -114,7 +116,7 @@ def shares(case: Case, bounds: Bounds, trials: int, seed: int) -> tuple[float, f
 
 
 def table(cases: Sequence[Case], trials: int) -> float:
-    """The worst of them."""
+    """Print the cases and return the worst of them."""
     worst = 0.0
     for number, case in enumerate(cases):
         for bounds in get_args(Bounds):

@@ -1,8 +1,8 @@
 """`python -m validation.envy_rule [trials]`: error rate and power of noisy counts of bandits.
 
-Whole audits are simulated: people drawn, arms drawn, bandits run, counts made noisy. Of the noise
-no draw is made: given the counts, the chance of each claim is known. Where more than a share lambda
-is envious of more than a share gamma, the certificate is wrong; where nobody is, the claim of envy.
+Whole audits are simulated: people drawn, arms drawn, bandits run, counts made noisy. The noise is
+not drawn: given the counts, the probability of each claim is known. If more than a share lambda
+envies more than a share gamma, the certificate is wrong; if nobody envies, the claim of envy is.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definition 3.2.
 """
@@ -12,28 +12,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import AuditSize, BatchOutcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import AuditSize, BatchOutcomes, Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.audit_all import sample
 from api.kinds.envy_freeness.algorithms.batch import Floats
 from auditor_client.envy import SampleRule, sample_needed
 from auditor_client.stats.noise_distributions import Laplace
-from platform_sim.exploration.bandits import by_person
+from platform_sim.exploration.bandits import arms_of_people
 
 TRIALS, AT_ONCE = 200, 10
 DELTA, GAMMA, LAM, TOLERANCE, ALPHA, CEILING = 0.1, 0.1, 0.1, 0.5, 1.0, 1000
 PEOPLE = 400
-# Of the noise in the counts.
+# Rate of the noise in the counts.
 EPSILONS = (2.0, 1.0, 0.5, 0.25)
 GOOD, BAD = 0.95, 0.05
 
 
 def content() -> Floats:
-    """Everybody is served best by what is theirs."""
+    """Return rewards with which everybody is served best by their own policy."""
     return np.where(np.eye(PEOPLE, dtype=bool), GOOD, BAD)
 
 
 def envious() -> Floats:
-    """One person more than lambda allows envies one more than gamma allows."""
+    """Return rewards with which one person more than lambda allows envies one more than gamma
+    allows.
+    """
     found, rng = content(), np.random.default_rng(0)
     for person in range(int(LAM * PEOPLE) + 1):
         others = np.delete(np.arange(PEOPLE), person)
@@ -57,8 +59,8 @@ def outcomes(means: Floats, rule: SampleRule, trials: int, seed: int) -> Iterato
     for _ in range(trials // AT_ONCE):
         drawn = [sample(size, PEOPLE, rng) for _ in range(AT_ONCE)]
         policies = np.concatenate([np.column_stack(each) for each in drawn])
-        fleet = fleet_of(terms, rule.arms, len(policies))
-        yield run(fleet, by_person(means[policies[:, :1], policies], rng), rng, ahead=True)
+        fleet = make_fleet(terms, rule.arms, len(policies))
+        yield run(fleet, arms_of_people(means[policies[:, :1], policies], rng), rng, ahead=True)
 
 
 def chances(means: Floats, rule: SampleRule, rate: float, trials: int) -> tuple[float, float]:

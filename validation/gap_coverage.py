@@ -1,13 +1,13 @@
-"""`python -m validation.gap_coverage [runs]`: how often intervals hold the truth.
+"""`python -m validation.gap_coverage [runs]`: coverage of intervals.
 
-First the fairness gap. Every line simulates `runs` audits of one design with delta = .05 and counts
-how often the limits miss the truth: `below` when the lower limit exceeds it, `above` when the upper
-one falls short. The tests behind the limits are asked about the truth itself; a limit, found by a
-search that rounds outwards, misses no more often. Mean limits are over the first ten audits. Then
-the other measures (`metric_coverage`), whose limits are searched for in every audit: a fifth of the
-runs on each of four platforms, counted together. A right interval covers at least 95 % on every
-line, up to chance; the lines before the last say how far chance may go. The last line is the worst
-coverage of all.
+The fairness gap comes first. Every line simulates `runs` audits of one design with delta = .05 and
+counts how often the limits miss the true value: `below` if the lower limit exceeds it, `above` if
+it exceeds the upper one. The tests behind the limits are applied to the true value itself; a limit,
+found by a search that rounds outwards, misses no more often. Mean limits are over the first ten
+audits. The other metrics follow (`metric_coverage`), whose limits are computed in every audit: a
+fifth of the runs on each of four platforms, counted together. A right interval covers at least 95 %
+on every line, up to chance; the lines before the last state the bound of chance. The last line is
+the worst coverage of all.
 """
 
 import sys
@@ -31,7 +31,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One design: people per group, gap, shape, noise, and what is known of sizes."""
+    """One design: people per group, gap, shape, noise, and known sizes."""
 
     people: tuple[int, int]
     bins: int
@@ -42,7 +42,7 @@ class Case:
     gaussian: bool = False
 
     def noise(self, part: float = 1.0) -> Noise:
-        """The law at a part of epsilon; Gaussian noise has the variance that rho = ε²/2 buys."""
+        """Return the noise at a part of epsilon; Gaussian noise has the variance for rho = ε²/2."""
         rate = self.epsilon * part
         return Gaussian(1 / rate**2) if self.gaussian else Laplace(rate)
 
@@ -56,7 +56,9 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """The grid: each row varies one thing, sizes known, noisy and estimated in turn."""
+    """Yield the grid: each row varies one parameter, with sizes known, noisy and estimated in
+    turn.
+    """
     kinds = ("known", "noisy", "estimated")
     shapes = [(2, 2), (10, 10), (10, 2), (20, 3), (100, 100), (100, 2)]
     for i, people in enumerate((20, 60, 150, 500, 2000)):
@@ -77,7 +79,7 @@ def cases() -> Iterator[Case]:
 
 
 def audit(case: Case, generator: np.random.Generator) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+    """Return the release of one simulated audit."""
     groups = []
     for people, shares in zip(case.people, case.shares(), strict=True):
         counts = generator.multinomial(people, shares)
@@ -98,7 +100,7 @@ def audit(case: Case, generator: np.random.Generator) -> list[GroupCounts]:
 
 
 def measure(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, ...]:
-    """Mean limits, and the shares of audits that miss below and above."""
+    """Return mean limits, and the shares of audits that miss below and above."""
     audits = [audit(case, generator) for _ in range(runs)]
     lows = [gap_bounds.lower_limit(groups, DELTA) for groups in audits[:SHOWN]]
     highs = [gap_bounds.upper_limit(groups, DELTA) for groups in audits[:SHOWN]]

@@ -1,11 +1,11 @@
-"""Do limits hold where people meet in lists? NDCG, LOT and POT as the service would release them.
+"""Coverage of limits for people who share lists: NDCG, LOT and POT as the service releases them.
 
     python -m validation.list_coverage [repetitions]
 
-Everybody makes lists and is in others'. What comes of a place depends on the viewer and on the
-candidate, each with an effect of their own and of their group, so that lists of the same people go
-together; caps of more than one leave such lists in. What averages estimate is their value without
-noise over all repetitions, as vectors and people are drawn anew in each.
+Everybody makes lists and is in those of others. The outcome of a place depends on the viewer and on
+the candidate, each with a personal and a group effect, so lists of the same people are dependent;
+caps of more than one keep such lists. The true value of an average is its value without noise over
+all repetitions, because vectors and people are drawn again in each.
 """
 
 import math
@@ -36,7 +36,7 @@ LENGTH = 4
 
 @dataclass(frozen=True)
 class ListDesign:
-    """A metric and how it is read; `items`: those listed are no people."""
+    """A metric and its reading; `items`: the listed are not people."""
 
     name: str
     metric: OfLists
@@ -101,7 +101,7 @@ def covered(
 def cells(
     rng: np.random.Generator, design: ListDesign, people: int, sharp: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """The sums of one world without noise."""
+    """Return the sums of one world without noise."""
     vectors = rng.dirichlet([sharp, sharp], people)
     group = (rng.random(people) < vectors[:, 1]).astype(np.float64)
     values = design.metric.values(_places(rng, design, group), people, int(rng.integers(2**31)))
@@ -109,7 +109,7 @@ def cells(
 
 
 def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> ListRows:
-    """More lists of everybody than count, of candidates who are anybody."""
+    """Return more lists of everybody than the cap, with candidates drawn from all people."""
     people = len(group)
     asking, asked = (0.6 * rng.standard_normal(people) + 0.5 * group for _ in range(2))
     viewer = np.repeat(np.arange(people), ((design.metric.caps.viewer or 1) + 1) * LENGTH)

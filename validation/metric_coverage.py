@@ -1,7 +1,8 @@
-"""Coverage of the limits of other measures: part of `python -m validation.gap_coverage`.
+"""Coverage of the limits of other metrics: part of `python -m validation.gap_coverage`.
 
-A platform is simulated by the shares of two groups in equal bins of [0, 1]; the truth follows from
-these shares. Releases are histograms with Laplace or Gaussian noise, or running counts of a tree.
+The shares of two groups in equal bins of [0, 1] simulate a platform; the true values follow from
+these shares. Releases are histograms with Laplace or Gaussian noise, or cumulative counts of a
+tree.
 """
 
 from collections import Counter
@@ -22,13 +23,13 @@ from auditor_client.stats.noise import Floats, Gaussian, Laplace, Noise
 
 Measure = Callable[[GroupView, GroupView, float], Estimate]
 BRANCHING = 4
-# Measures with exact tails come closest to their level: they are tried more often.
+# Metrics with exact tails come closest to their level, so they are simulated more often.
 TIMES = {"parity": 4, "ratio": 4}
 
 
 @dataclass(frozen=True)
 class Platform:
-    """Shares of two groups, and by how much the truth of a measure is known from them."""
+    """Shares of two groups, which determine the true values of metrics."""
 
     name: str
     shares: tuple[Floats, Floats]
@@ -61,7 +62,7 @@ def platforms() -> list[Platform]:
 
 
 def measures(platform: Platform) -> Iterator[tuple[str, Measure, float]]:
-    """Each measure with its true value."""
+    """Yield each metric with its true value."""
     half, one, other = platform.bins // 2, *platform.shares
     middles = np.asarray(platform.middles)
     below, above = one[:half].sum(), one[half:].sum()
@@ -82,7 +83,7 @@ def _median(shares: Floats, middles: Floats) -> float:
 def release(
     platform: Platform, people: int, noise: Noise | None, sizes: str, generator: np.random.Generator
 ) -> tuple[GroupView, GroupView]:
-    """Two sides as an audit would give them; without a law, running counts of a tree."""
+    """Return the two groups of a release; without a noise, cumulative counts of a tree."""
     found: list[GroupView] = []
     for number, shares in enumerate(platform.shares):
         counts = np.append(generator.multinomial(people, shares), 0)
@@ -102,7 +103,7 @@ def release(
 def tree_side(
     name: str, counts: Floats, middles: tuple[float, ...], generator: np.random.Generator
 ) -> CdfGroupView:
-    """Running counts of a consistent tree over the cells, as privacy/waist/tree.py makes them."""
+    """Return cumulative counts of a consistent tree over the cells, as in privacy/waist/tree.py."""
     nodes = incidence(len(counts))
     height = int(nodes.sum(axis=0).max())
     rate = 1 / height
@@ -113,7 +114,7 @@ def tree_side(
 
 
 def incidence(leaves: int) -> Floats:
-    """Which leaves are under which node, level by level from the leaves up to the root."""
+    """Return the leaves under each node, level by level from the leaves up to the root."""
     leaf, levels, width = np.arange(leaves), [], 1
     while True:
         nodes = np.arange(-(-leaves // width))
@@ -124,7 +125,7 @@ def incidence(leaves: int) -> Floats:
 
 
 def designs() -> Iterator[tuple[Noise | None, str, int]]:
-    """Law of the noise (none: a tree), what is known of sizes, people per group."""
+    """Yield the noise (None: a tree), the known sizes, and the people per group."""
     yield Laplace(1.0), "known", 60
     yield Laplace(1.0), "known", 400
     yield Gaussian(1.0), "noisy", 200
@@ -133,7 +134,7 @@ def designs() -> Iterator[tuple[Noise | None, str, int]]:
 
 
 def lines(runs: int, delta: float) -> Iterator[tuple[str, float]]:
-    """A printed line and its coverage for every measure and design, all platforms together."""
+    """Yield a printed line and its coverage for every metric and design, over all platforms."""
     for number, (noise, sizes, people) in enumerate(designs()):
         generator = np.random.default_rng(1000 + number)
         missed: Counter[tuple[str, str]] = Counter()

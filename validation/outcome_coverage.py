@@ -1,10 +1,10 @@
 """`python -m validation.outcome_coverage [runs]`: how often the limits of an outcome test hold.
 
-Every line simulates `runs` logs of one design, sums them as a release does, adds the noise, and
-counts: how often the limits of single effects and of averages miss the truth (delta = .05), how
+Every line simulates `runs` logs of one design, sums them as a release does, and adds the noise. It
+counts how often the limits of single effects and of averages miss the true value (delta = .05), how
 often any simultaneous limit misses it, and how often Wald's test rejects although no group is
-wronged (`type I`, in designs without an effect). A right interval covers at least 95 % of the time,
-up to chance; the last lines say how far chance may go, and the worst of all.
+disadvantaged (`type I`, in designs without an effect). A right interval covers at least 95 % of the
+time, up to chance; the last lines state the bound of chance, and the worst coverage.
 """
 
 import sys
@@ -27,9 +27,9 @@ RUNS = 300
 
 @dataclass(frozen=True)
 class Case:
-    """A design: persons by group, rows of each, bins, chance of success, effect, noise, outcome.
+    """A design: persons by group, rows of each, bins, success probability, effect, noise, outcome.
 
-    `shared` is how alike the rows of one person are; `graded` outcomes are 0, .4 or 1.
+    `shared` is the similarity of the rows of one person; `graded` outcomes are 0, .4 or 1.
     """
 
     people: tuple[int, ...]
@@ -47,13 +47,13 @@ class Case:
         if self.epsilon is None:
             return NoNoise()
         if self.gaussian:
-            # rho = ε²/2 for rows that move the joint table by at most √2 · 2^20 in l2
+            # rho = ε²/2 for rows that change the joint table by at most √2 · 2^20 in l2
             return _Wide(2 * 2.0**40 * self.rows / self.epsilon**2)
         return Laplace(self.epsilon / (REACH * self.rows))
 
 
 class _Wide(Gaussian):
-    """Gaussian noise wider than the limits of counts ever need; only simulated here."""
+    """Gaussian noise wider than that of counts; only simulated here."""
 
     def __post_init__(self) -> None:
         pass
@@ -63,7 +63,7 @@ class _Wide(Gaussian):
 
 
 def cases() -> Iterator[Case]:
-    """The grid: each line varies one thing."""
+    """Yield the grid: each line varies one parameter."""
     usual = Case((3000, 3000))
     yield usual
     for people in ((500, 500), (1000, 1000), (10_000, 10_000), (8000, 1500), (3000, 2000, 800)):
@@ -83,7 +83,9 @@ def cases() -> Iterator[Case]:
 
 
 def log(case: Case, generator: np.random.Generator) -> pa.Table:
-    """Score, outcome and group of each row; the groups' scores are spread differently."""
+    """Return score, outcome and group of each row; the groups' scores have different
+    distributions.
+    """
     groups = np.repeat(np.arange(len(case.people)), case.people)
     luck = generator.random(len(groups))
     persons = np.repeat(np.arange(len(groups)), case.rows)
@@ -110,7 +112,7 @@ def release(case: Case, generator: np.random.Generator) -> OutcomeMoments:
 
 
 def truth(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Effects relative to the first group, and averages, by bin: from a very long log."""
+    """Return effects relative to the first group, and averages, by bin, from a very long log."""
     many = replace(case, people=(2_000_000,) * len(case.people), rows=1, epsilon=None)
     moments = release(many, np.random.default_rng(0))
     found = outcome.test(moments, variance="classical", binary=not case.graded)
@@ -121,7 +123,7 @@ def truth(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def measure(case: Case, runs: int, generator: np.random.Generator) -> dict[str, float]:
-    """Shares of misses."""
+    """Return the shares of misses."""
     effects, means = truth(case)
     single = several = average = rejected = defined = wide = 0.0
     for _ in range(runs):

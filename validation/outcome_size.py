@@ -1,8 +1,8 @@
 """`python -m validation.outcome_size [RUNS]`: coverage of the limits of N%Δ, Y%Δ and ranks.
 
-Jobs have levels of their own; candidates turn out well with probability q, and are scored q, those
-of group b less. The truth is what a hundred thousand jobs or lists of the same world say. In the
-last world everybody is a candidate of several jobs, and as lucky or unlucky in all of them.
+Jobs have their own levels; candidates succeed with probability q, and have the score q, or less in
+group b. The true value comes from a hundred thousand jobs or lists of the same world. In the last
+world, everybody is a candidate of several jobs, with the same luck in all of them.
 """
 
 import sys
@@ -24,7 +24,7 @@ NAMES: dict[str, Any] = {"score": "score", "outcome": "outcome", "group": "group
 
 @dataclass(frozen=True)
 class OutcomeWorld:
-    """A world of `jobs`, or of lists of which the better half is seen, with bins for correction."""
+    """World of `jobs`, or of lists of which the better half is seen, with bins for correction."""
 
     name: str
     jobs: int

@@ -1,11 +1,11 @@
-"""A bootstrap on plain data, for simulations: its user sees all data.
+"""Bootstrap on plain data, for simulations: its user sees all data.
 
 It is not part of the package. Exact sums of resamples with known draws are a linear system: from as
 many resamples as units, a recipient can solve for the contribution of each unit.
 
-Units (queries, or people) are drawn with replacement; a resample is how often each was drawn, and
-its sums are those counts times what each unit adds. Everything is an integer, and stays exact:
-contributions are split into halves that a float holds, so that BLAS does the work.
+Units (queries, or people) are drawn with replacement; a resample is the number of draws of each,
+and its sums are those counts times each unit's contribution. Everything is an integer and exact:
+contributions are split into halves that a float can hold, so BLAS can compute them.
 
 [OHB26] §3.5 (B = 1,000, percentiles).  [Efr79] Efron, Annals of Statistics 7 (1979).
 """
@@ -31,7 +31,7 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Estimates with what resamples say of their error, by tuple of groups and, if any, cell."""
+    """Estimates with their errors from resamples, by tuple of groups and, if any, cell."""
 
     value: Floats
     draws: Floats
@@ -50,14 +50,17 @@ class Resampled:
         return np.asarray(np.quantile(self.draws, (1 + self.confidence) / 2, axis=0))
 
     def apply(self, function: Callable[[Floats], Any]) -> "Resampled":
-        """Any function of the estimates, as a difference or a total impact, with its error."""
+        """Return any function of the estimates, such as a difference or a total impact, with its
+        error.
+        """
         draws = np.array([function(draw) for draw in self.draws])
         return Resampled(np.asarray(function(self.value)), draws, self.confidence)
 
     def surely_negative(self) -> NDArray[np.bool_]:
-        """Which estimates are below zero, all at once (Bonferroni), by their standard errors.
+        """Return which estimates are below zero, all at once (Bonferroni), by their standard
+        errors.
 
-        In the listwise outcome test: the one ranked lower was worth more, without a reason.
+        In the listwise outcome test, this means that the lower-ranked person was worth more.
         """
         level = (1 - self.confidence) / self.value.size
         return np.asarray(self.value + quantile(level) * self.se < 0)
@@ -95,7 +98,9 @@ def sums_of(
     repetitions: int = REPETITIONS,
     seed: int | None = None,
 ) -> Integers:
-    """Sums of the sample and of its resamples: (1 + repetitions) × tuples × cells × columns."""
+    """Return sums of sample and resamples: (1 + repetitions) × tuples × cells ×
+    columns.
+    """
     flat, units = contributions(rows, weights, tuples, cells)
     generator = np.random.default_rng(seed)
     found = [flat.sum(axis=0, keepdims=True)]
@@ -108,14 +113,16 @@ def sums_of(
 
 
 def read(sums: Any, confidence: float = 0.95) -> Resampled:
-    """Ratios of the first column to the last, from the sample (first) and its resamples."""
+    """Return ratios of the first column to the last, from the sample (first) and its resamples."""
     table = _checked(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         return _spread(table[..., 0] / table[..., -1], confidence)
 
 
 def read_areas(sums: Any, confidence: float = 0.95) -> Resampled:
-    """Areas under ROC curves, one a tuple: cells are rising scores, columns both outcomes."""
+    """Return areas under ROC curves, one per tuple: cells are rising scores, columns both
+    outcomes.
+    """
     table = _checked(sums)
     areas = [[area(each[:, 0], each[:, 1]) for each in resample] for resample in table]
     return _spread(np.array(areas), confidence)
@@ -136,7 +143,7 @@ def _spread(found: Floats, confidence: float) -> Resampled:
 
 
 def _product(counts: Integers, flat: Integers) -> Integers:
-    """counts @ flat, exactly, where no entry of flat times Σ counts exceeds 2^62."""
+    """Return counts @ flat exactly, if no entry of flat times Σ counts exceeds 2^62."""
     # The upper halves add up to at most 2^38, and the lower ones to 2^53 for up to 2^29 units.
     upper, lower = flat >> _HALF, flat & ((1 << _HALF) - 1)
     parts = [(counts.astype(np.float64) @ half.astype(np.float64)) for half in (upper, lower)]

@@ -2,9 +2,9 @@
 
     python -m validation.reo_viewers [RUNS]
 
-Each world draws the number of rows of each viewer from a heavy-tailed distribution. A viewer has a
-taste for the groups of creators and a chance to like things, and is in both traffics. None of these
-worlds was used to choose a constant of the estimator.
+Each world draws the number of rows of each viewer from a heavy-tailed distribution. A viewer has
+preferences for groups of creators and a probability of liking items, and is in both traffics. None
+of these worlds was used to choose a constant of the estimator.
 """
 
 import math
@@ -57,7 +57,7 @@ WORLDS = [
 
 
 def coverage(world: World, runs: int, seed: int = 5) -> tuple[float, float]:
-    """The share of intervals of 95 % that hold the truth, and of penalties that are defined."""
+    """Return the share of 95 % intervals that contain the true value, and of defined penalties."""
     rng = np.random.default_rng(seed)
     truth = abs(1 - world.utility) / (1 + world.utility)
     held = defined = 0

@@ -2,9 +2,9 @@
 
 Worlds: linear tilts, a cluster of scores in the middle, and heavy lower tails, whose largest gap
 above an edge is alpha itself (so that `unfair` is wrong) or 1.6 alpha (power), with equal and
-lopsided groups. delta = .05. While tuning only the linear tilt with 480 people and the simulated
-platform's software ad (20 and 100 bins, seed 1) were looked at. The last lines name the worst cell
-with its standard error.
+lopsided groups. delta = .05. Tuning used only the linear tilt with 480 people and the simulated
+platform's software ad (20 and 100 bins, seed 1). The last lines name the worst cell with its
+standard error.
 """
 
 import sys
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One design: people per group, bins, shape of the scores, and what is known of sizes."""
+    """One design: people per group, bins, shape of the scores, and known sizes."""
 
     people: tuple[int, int]
     bins: int
@@ -34,7 +34,7 @@ class World:
     sizes: str
 
     def shares(self, gap: float) -> list[Floats]:
-        """Two groups whose tails differ by exactly `gap` at the median of both together."""
+        """Return two groups whose tails differ by exactly `gap` at the joint median."""
         middle = (np.arange(self.bins) + 0.5) / self.bins
         base = {
             "even": np.ones(self.bins),

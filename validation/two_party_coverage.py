@@ -1,9 +1,9 @@
-"""Do limits of soft groups hold? Coverage over designs of groups, rates, noise and events.
+"""Coverage of limits of soft groups over designs of groups, rates, noise and events.
 
     python -m validation.two_party_coverage [repetitions]
 
-People have calibrated vectors; outcomes follow their true group. What averages estimate is known:
-A·μ, from the moments of the vectors. Noise is the discrete Laplace noise of a release.
+People have calibrated vectors; outcomes follow their true group. The true value of averages is
+known: A·μ, from the moments of the vectors. Noise is the discrete Laplace noise of a release.
 """
 
 import math
@@ -77,7 +77,7 @@ def _sums(
 
 
 def _matrix(groups: int, sharp: float) -> NDArray[np.float64]:
-    """A of symmetric Dirichlet vectors: E[p_j p_l] / E[p_j]."""
+    """Return a of symmetric Dirichlet vectors: E[p_j p_l] / E[p_j]."""
     total = groups * sharp
     square, product_ = (sharp + 1) / (total + 1), sharp / (total + 1)
     return np.where(np.eye(groups, dtype=bool), square, product_)

@@ -1,9 +1,9 @@
 """`python -m validation.verdicts [runs]`: error rate of verdicts at an alpha fixed beforehand.
 
-The platforms are the hardest to judge: their gap is alpha itself, so that `unfair` is wrong, or a
-hair more, so that `fair` is. delta = .05, and each of the two limits has all of it
+The platforms are the hardest to judge: their gap is alpha itself, so that `unfair` is wrong, or
+slightly more, so that `fair` is wrong. delta = .05, and each of the two limits uses all of it
 (`gap.FairnessGap.verdict`), so both columns may reach .05, up to chance; the line before the last
-says how far chance may go. The last line is the worst of all.
+states the bound of chance. The last line is the worst of all.
 """
 
 import sys
@@ -19,7 +19,9 @@ RUNS = 400
 
 
 def cases() -> Iterator[Case]:
-    """Few bins with known sizes come closest to their level; the others show what is given away."""
+    """Yield the cases: few bins with known sizes come closest to their level; the others are
+    conservative.
+    """
     for kind in ("known", "noisy", "estimated"):
         yield Case((300, 300), 2, 2, 0.2, 4.0, kind)
         yield Case((150, 150), 20, 3, 0.2, 1.0, kind)
@@ -29,7 +31,7 @@ def cases() -> Iterator[Case]:
 
 def errors(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, float]:
     """Shares of audits wrongly called fair (the gap being a hair above alpha) and unfair."""
-    delta, audits = gap_bounds.one_sided(DELTA), [audit(case, generator) for _ in range(runs)]
+    delta, audits = gap_bounds.one_sided_delta(DELTA), [audit(case, generator) for _ in range(runs)]
     fair = sum(gap_bounds.certify_within(groups, delta, case.gap - 1e-12) for groups in audits)
     unfair = sum(gap_bounds.certify_beyond(groups, delta, case.gap) for groups in audits)
     return fair / runs, unfair / runs

@@ -1,1 +1,1 @@
-"""The accounting of charges: amounts and memberships, no audiences."""
+"""Accounting of charges: amounts and memberships, without audiences."""

@@ -1,6 +1,6 @@
-"""Balances in blocks of neighbouring person numbers, as they are kept and as they are in memory.
+"""Balances in blocks of neighbouring person numbers, in the database and in memory.
 
-A block is a row of compressed columns: what each of its people has spent, and parts of that. Only
+A block is a row of compressed columns: the amount that each person has spent, and parts of it. Only
 the holder of the ledger lock (`api.ledger.lock`) may change them.
 """
 
@@ -35,7 +35,7 @@ from privacy.tables.membership import Persons
 _BITS = 10
 BLOCK = 1 << _BITS
 _BYTES = 8 * BLOCK
-AT_ONCE = 512  # blocks: four megabytes of balances, and one question to the database
+BLOCKS_PER_QUERY = 512  # blocks: four megabytes of balances, and one query
 COLUMNS = ("spent", "carried", "drawn", "carried_drawn")
 Balances = NDArray[np.int64]
 
@@ -44,8 +44,8 @@ class NegativeBalanceError(Exception):
     """A balance would fall below zero; nothing was written. It names nobody (R2)."""
 
 
-def numbers_of(persons: Persons) -> NDArray[np.int64]:
-    """The numbers of the blocks of these people, who are sorted: sorted too, each once."""
+def list_block_numbers(persons: Persons) -> NDArray[np.int64]:
+    """Return the sorted numbers of the blocks of these people, who are sorted, each once."""
     numbers = persons >> _BITS
     return np.concatenate([numbers[:1], numbers[1:][numbers[1:] != numbers[:-1]]])
 
@@ -53,7 +53,7 @@ def numbers_of(persons: Persons) -> NDArray[np.int64]:
 def padded_block_numbers(
     session: Session, numbers: NDArray[np.int64], at_least: int
 ) -> NDArray[np.int64]:
-    """Return these blocks and random others: a fixed number in all, or every block there is.
+    """Return these blocks and random others: `at_least` in all, or every block there is.
 
     The other blocks are not checked for existence: on a platform with dense numbers all exist.
     """
@@ -69,10 +69,10 @@ def padded_block_numbers(
 
 @dataclass
 class Blocks:
-    """Some blocks in memory, by sorted block number, one after the other.
+    """Blocks in memory, one after the other, sorted by block number.
 
-    Of all columns only those that were asked for: the others stay as they are. `written` says of
-    which blocks all the others were ever written; a column that never was is one of zeros.
+    Only the requested columns are loaded, and only they change. `written` marks the blocks in which
+    all other columns were ever written; a column that was never written holds zeros.
     """
 
     numbers: NDArray[np.int64]
@@ -91,9 +91,9 @@ class Blocks:
         columns: Sequence[str],
         made: NDArray[np.int64] | None = None,
     ) -> Iterator["Blocks"]:
-        """Some at a time: people scattered over a large platform have a block each."""
-        for start in range(0, len(numbers), AT_ONCE):
-            some = cls.load(session, numbers[start : start + AT_ONCE], columns, made)
+        """Yield parts of the blocks: people scattered over a large platform have a block each."""
+        for start in range(0, len(numbers), BLOCKS_PER_QUERY):
+            some = cls.load(session, numbers[start : start + BLOCKS_PER_QUERY], columns, made)
             if len(some.numbers):
                 yield some
 
@@ -105,8 +105,10 @@ class Blocks:
         columns: Sequence[str] = COLUMNS,
         made: NDArray[np.int64] | None = None,
     ) -> "Blocks":
-        """Those that are there, and of the others those that are to be made: all if not said."""
-        rows = _rows(session, numbers, columns)
+        """Return the existing blocks of these numbers, and new ones for `made` (default: all
+        numbers).
+        """
+        rows = _load_rows(session, numbers, columns)
         there = np.array([row[0] for row in rows], np.int64)
         if made is not None:
             numbers = numbers[np.isin(numbers, there) | np.isin(numbers, made)]
@@ -115,7 +117,7 @@ class Blocks:
         new[at], written = False, np.zeros(len(numbers), bool)
         written[at] = np.array([row[-1] for row in rows], bool)
         balances = {
-            column: _column(len(numbers), at, [row[place] for row in rows])
+            column: _unpack_column(len(numbers), at, [row[place] for row in rows])
             for place, column in enumerate(columns, start=1)
         }
         return cls(numbers, new, balances, written)
@@ -142,34 +144,35 @@ class Blocks:
         amount: int | Balances,
         room: int | None = None,
     ) -> NDArray[np.bool_]:
-        """To these columns, where there is room for it; where that was.
+        """Add an amount to these columns where `spent` is at most `room`; return where it was
+        added.
 
-        The same everywhere, or for each place its own. A place that is named twice, as that of
-        somebody in two groups, is added to once, and has the same amount both times.
+        The amount is one number for all positions, or one for each. A position that occurs twice (a
+        person in two groups) is debited once, and has the same amount both times.
         """
         able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
         for balances in (self[column] for column in columns):
-            # Twice as fast as to add in place, where most are able.
+            # Twice as fast as adding in place if most people are within the cap.
             there = balances.take(place)
             balances[place] = np.add(there, amount, out=there, where=able)
         return able
 
     def save(self, session: Session) -> None:
-        """Write new blocks whole, of others the columns that are here, each with its minimum.
+        """Write new blocks whole and the loaded columns of the others, each with its minimum.
 
-        `spent` must be here. Raise `NegativeBalanceError` before anything is written if a balance
+        `spent` must be loaded. Raise `NegativeBalanceError` before anything is written if a balance
         is below zero.
         """
         rows = self._as_rows(self.lowest(session))
         fresh = [row for row, new in zip(rows, self.new, strict=True) if new]
         changed = [row for row, new in zip(rows, self.new, strict=True) if not new]
         if fresh:
-            session.connection().execute(_insertion(tuple(self.columns)), fresh)
+            session.connection().execute(_insert_blocks(tuple(self.columns)), fresh)
         if changed:
-            execute_in_driver(session, _alteration(tuple(self.columns)), changed)
+            execute_in_driver(session, _update_blocks(tuple(self.columns)), changed)
 
     def least(self) -> NDArray[np.int64]:
-        """Return the minimum of each block over the columns that are here."""
+        """Return the minimum of each block over the loaded columns."""
         each = [balances.reshape(-1, BLOCK).min(axis=1) for balances in self.columns.values()]
         least: NDArray[np.int64] = np.minimum.reduce(each)
         return least
@@ -177,8 +180,8 @@ class Blocks:
     def lowest(self, session: Session) -> NDArray[np.int64]:
         """Return the minimum of each block over all columns.
 
-        No column is below zero, so the others are read only where they could tell something: where
-        all of them were written and everybody has something in those that are here.
+        No column is below zero. So the others are read only where they can lower the minimum: where
+        all of them were written and every loaded balance is above zero.
         """
         if "spent" not in self.columns:
             raise ValueError("the minimum of a block needs its column `spent`")
@@ -194,7 +197,7 @@ class Blocks:
 
     def _as_rows(self, lowest: NDArray[np.int64]) -> list[dict[str, Any]]:
         if (lowest < 0).any():
-            raise NegativeBalanceError("a balance would fall below zero; nothing was written")
+            raise NegativeBalanceError("A balance would fall below zero. Nothing was written.")
         names = ["number_", "lowest_", *(f"{name}_" for name in self.columns)]
         packed = [pack(balances) for balances in self.columns.values()]
         columns = zip(self.numbers.tolist(), lowest.tolist(), *packed, strict=True)
@@ -202,20 +205,20 @@ class Blocks:
 
 
 def load_stated_lowest(session: Session, blocks: Blocks) -> NDArray[np.int64]:
-    """Return what the database has as the minimum of each of these blocks, 0 of a new one."""
+    """Return the minimum that the database states for each of these blocks; 0 for a new one."""
     stated = np.zeros(len(blocks.numbers), np.int64)
     question = select(_TABLE.c.number, _TABLE.c.lowest).where(
         _TABLE.c.number.in_(bindparam("numbers", expanding=True))
     )
-    for start in range(0, len(blocks.numbers), AT_ONCE):
-        some = {"numbers": blocks.numbers[start : start + AT_ONCE].tolist()}
+    for start in range(0, len(blocks.numbers), BLOCKS_PER_QUERY):
+        some = {"numbers": blocks.numbers[start : start + BLOCKS_PER_QUERY].tolist()}
         for number, lowest in session.connection().execute(question, some):
             stated[np.searchsorted(blocks.numbers, number)] = lowest
     return stated
 
 
 def pack(balances: Balances) -> list[bytes]:
-    """Block by block; neighbours have often borne the same, and compress to next to nothing."""
+    """Return the compressed blocks; neighbours often have equal balances, which compress well."""
     data = np.ascontiguousarray(balances, "<i8").data.cast("B")
     return [
         pa.compress(data[start : start + _BYTES], codec="lz4", asbytes=True)
@@ -223,12 +226,13 @@ def pack(balances: Balances) -> list[bytes]:
     ]
 
 
-def _column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
+def _unpack_column(size: int, at: NDArray[np.intp], blocks: Sequence[bytes | None]) -> Balances:
     """Return a column of `size` blocks, one after the other; missing blocks are zero.
 
-    A column that was never written is unpacked too, so that time does not show it.
+    A column that was never written is decompressed too, so that the time does not show the
+    difference.
     """
-    kept = unpack([_NOTHING if data is None else data for data in blocks])
+    kept = unpack([_ZEROS if data is None else data for data in blocks])
     if np.array_equal(at, np.arange(size)):
         return kept.ravel()
     whole = np.zeros((size, BLOCK), np.int64)
@@ -241,26 +245,26 @@ def unpack(blocks: list[bytes]) -> Balances:
     return np.frombuffer(bytearray().join(whole), "<i8").reshape(-1, BLOCK)
 
 
-_NOTHING = pack(np.zeros(BLOCK, np.int64))[0]
+_ZEROS = pack(np.zeros(BLOCK, np.int64))[0]
 _Row = tuple[Any, ...]
 
 
-def _rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
-    """Number and columns of the blocks that are there, and whether all others were written."""
-    question, found = _question(tuple(columns)), list[_Row]()
-    for start in range(0, len(numbers), AT_ONCE):
-        some = {"numbers": numbers[start : start + AT_ONCE].tolist()}
+def _load_rows(session: Session, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[_Row]:
+    """Return number and columns of the stored blocks, and whether all others were written."""
+    question, found = _select_blocks(tuple(columns)), list[_Row]()
+    for start in range(0, len(numbers), BLOCKS_PER_QUERY):
+        some = {"numbers": numbers[start : start + BLOCKS_PER_QUERY].tolist()}
         found += session.connection().execute(question, some).all()
     return found
 
 
-# Every charge asks these. To put them together takes longer than to answer them.
+# Every charge runs these statements, and building one takes longer than running it.
 _TABLE = cast("SqlTable", inspect(PersonBlockRow).local_table)
 _LAST = select(func.max(_TABLE.c.number))
 
 
 @cache
-def _question(columns: tuple[str, ...]) -> Select[Any]:
+def _select_blocks(columns: tuple[str, ...]) -> Select[Any]:
     wanted = [_TABLE.c[name] for name in ("number", *columns)]
     others = [_TABLE.c[name].is_not(None) for name in COLUMNS if name not in columns]
     return select(*wanted, and_(true(), *others)).where(
@@ -269,19 +273,21 @@ def _question(columns: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _insertion(columns: tuple[str, ...]) -> Insert:
+def _insert_blocks(columns: tuple[str, ...]) -> Insert:
     return _TABLE.insert().values(
-        {"spent": _NOTHING, "number": bindparam("number_")} | _data(columns)
+        {"spent": _ZEROS, "number": bindparam("number_")} | _bind_columns(columns)
     )
 
 
 @cache
-def _alteration(columns: tuple[str, ...]) -> Update:
+def _update_blocks(columns: tuple[str, ...]) -> Update:
     this = _TABLE.c.number == bindparam("number_")
-    return _TABLE.update().where(this).values(_data(columns))
+    return _TABLE.update().where(this).values(_bind_columns(columns))
 
 
-def _data(columns: tuple[str, ...]) -> dict[str, Any]:
-    """Bytes as they are: both drivers take them, and to wrap each takes longer than to write it."""
+def _bind_columns(columns: tuple[str, ...]) -> dict[str, Any]:
+    """Bind the bytes unchanged: both drivers accept them, and wrapping takes longer than
+    writing.
+    """
     data = {name: bindparam(f"{name}_", type_=Plain()) for name in columns}
     return {"lowest": bindparam("lowest_", type_=BigInteger()), **data}

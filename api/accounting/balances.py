@@ -1,4 +1,4 @@
-"""Spent balances of people, as a kind of audit may read them after its charge (R3)."""
+"""Spent balances of people, which a kind of audit may read after its charge (R3)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from api.accounting.balance_blocks import Blocks, numbers_of
-from api.accounting.memberships import displaces
+from api.accounting.balance_blocks import Blocks, list_block_numbers
+from api.accounting.memberships import can_displace_people
 from api.db import AudienceRow, Store
 from api.db.types import to_pico
 from api.platforms.interfaces import Persons
@@ -16,10 +16,10 @@ from openapi.resources import Price
 
 @dataclass(frozen=True)
 class SpentBalances:
-    """Balances as they are at the moment of reading, without what one audit took itself.
+    """Balances at the moment of reading, without the debit of the audit that reads them.
 
-    It leaves out what people spent in samples and in hidden audiences: whom these reach depends on
-    who else is there, so one more person would move the balances of those whom they displace.
+    Debits in samples and in hidden audiences are left out. Their membership depends on other
+    people, so one more person would change the balances of the people whom they displace.
     """
 
     store: Store
@@ -30,15 +30,15 @@ class SpentBalances:
     def as_of_charge(
         cls, store: Store, price: Price, audience: AudienceRow, cap: Fraction
     ) -> "SpentBalances":
-        """Return what the people of an audience had spent, without the audit of this price."""
+        """Return the spent balances of an audience's people, without the debit of this price."""
         own = Fraction(price.rho.change_one)
-        return cls(store, Fraction(0) if displaces(audience) else own, cap)
+        return cls(store, Fraction(0) if can_displace_people(audience) else own, cap)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
         order = np.argsort(persons)
         people, borne = persons[order], np.empty(len(persons), np.int64)
         with self.store.snapshot() as session:
-            for blocks in Blocks.chunks(session, numbers_of(people), ("spent", "drawn")):
+            for blocks in Blocks.chunks(session, list_block_numbers(people), ("spent", "drawn")):
                 part = blocks.part(people)
                 place = blocks.place(people[part])
                 borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]

@@ -1,12 +1,11 @@
-"""The charge: all limits, debited in one transaction, or none of them (R3).
+"""Charge of audits: one transaction debits all limits, or none of them (R3).
 
-The mandate (per auditor; what people may lose has a limit of its own there), the platform's account
-(per window), and every person's lifetime balance (over all auditors). The charge's row holds a
-keyed digest of the people who are debited: nobody else is read or refunded on it (R4). Nobody of a
-hidden audience is known at the charge: a run records them (`record_people`) before it reads.
-
-The ledger's head is locked first, so that charges happen one after the other and the ledger's time
-never runs backwards, whatever the clocks do.
+The limits are those of the mandate (per auditor), the platform's account (per window), and every
+person's lifetime balance (over all auditors). The mandate also limits people's losses. The charge's
+row holds a keyed digest of the people who are debited: nobody else is read or refunded on it (R4).
+Nobody of a hidden audience is known at the charge: a run records them (`record_people`) before it
+reads. The newest row of the ledger is locked first. So charges happen one after the other, and the
+ledger's time never runs backwards, whatever the clocks do.
 """
 
 import logging
@@ -24,7 +23,12 @@ from sqlmodel import Session, col, delete
 from api import ledger
 from api.accounting import lifetime_caps, platform_budget
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_memberships
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_memberships,
+)
 from api.accounting.people_digest import UnboundPeopleError, is_bound, people_digest
 from api.accounting.prices import exact_price, stated_parts
 from api.db import (
@@ -53,7 +57,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChargeOrder:
-    """An audit that is to be charged: who pays for it, who bears it, and by whose word."""
+    """Order to charge an audit: its mandate, its audience, its price and the signed statement."""
 
     audit: AuditRow
     mandate: MandateRow
@@ -68,29 +72,29 @@ class ChargeOrder:
 
     @property
     def debit(self) -> Fraction:
-        """Return what the mandate pays, in its currency."""
+        """Return the debit of the mandate, in its currency."""
         return Fraction(self.exact.debit(self.mandate.currency))
 
     @property
     def loss(self) -> Fraction:
-        """Return what people may lose by the audit."""
+        """Return the loss that people may have by the audit."""
         return self.exact.exploration_loss
 
     @property
     def rho(self) -> Fraction:
-        """Return what the platform's account pays, and each person within the cap."""
+        """Return the debit of the platform's account, and of each person within the cap."""
         return Fraction(self.exact.debit("rho"))
 
 
 def charge(
     session: Session, at: datetime, bills: Sequence[ChargeOrder], settings: Settings
 ) -> None:
-    """Debit all limits and write the charges, or refuse; drop people who are at their cap.
+    """Debit all limits and write the charges, or refuse; drop people above their cap.
 
-    `at` is the moment that `ledger.lock` gave: the ledger is locked. Each bill has a mandate of its
-    own, and its audit is written.
+    `at` is the time from `ledger.lock`, so the ledger is locked. Each order has a mandate of its
+    own, and its audit is already written.
     """
-    # Without it the lifetime cap would not hold under change-one: see
+    # Without this the lifetime cap would not hold under change-one: see
     # docs/explanation/guarantee.md.
     if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):
         raise BoundsError("a release must cost twice as much rho under change-one")
@@ -108,14 +112,15 @@ def charge(
 
 
 def refuse_above_lifetime_cap(price: Price, settings: Settings, request: Any = None) -> None:
-    """Refuse what nobody could ever bear: everybody would be left out, and the auditor would pay.
+    """Refuse a price above the lifetime cap, which would drop everybody and still debit the
+    mandate.
 
-    The price and the cap are public, so this tells nothing about anyone.
+    The price and the cap are public, so the refusal reveals nothing about anyone.
     """
     cost, cap = price.rho.change_one, settings.person_lifetime_rho
     if cost > cap:
         raise AboveLifetimeCapError(
-            f"This costs every person {cost} of ρ; one person may be debited {cap} in a lifetime."
+            f"The audit costs each person {cost} of ρ. The lifetime cap of a person is {cap}."
             f" Nothing was charged. {_admissible(request, Fraction(cap) / Fraction(cost))}",
             asked=str(cost),
             cap=str(cap),
@@ -123,24 +128,24 @@ def refuse_above_lifetime_cap(price: Price, settings: Settings, request: Any = N
 
 
 def _admissible(request: Any, share: Fraction) -> str:
-    """Say what would pass, as it is asked for, given the share of this ρ that is allowed."""
+    """Return advice on the parameter to request, given the share of this ρ that is allowed."""
     rho, epsilon = getattr(request, "rho", None), getattr(request, "epsilon", None)
     if rho is not None:
-        return f"Ask for a ρ of at most about {math.floor(1000 * share * Fraction(rho)) / 1000:g}."
+        return f"Request a ρ of at most about {math.floor(1000 * share * Fraction(rho)) / 1000:g}."
     if epsilon is None:
-        return "Ask for less."
+        return "Request less."
     # The ρ of a release grows with the square of its ε.
     most = math.floor(100 * math.sqrt(share) * float(epsilon)) / 100
     return (
-        f"ε = {epsilon} is too large for it: an ε of about {most:g} would pass, every other"
-        " ε reduced alike."
+        f"ε = {epsilon} is too large. Request an ε of about {most:g}, and reduce every other"
+        " ε in the same proportion."
     )
 
 
 def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -> None:
-    """Undo a charge on which nothing was read, everywhere it was taken.
+    """Undo a charge on which nothing was read: refund every limit that it debited.
 
-    The people it has recorded are dropped: the database refuses a refund that leaves them.
+    The people that it recorded are deleted: the database refuses a refund that leaves them.
     """
     budgets.refund(session, row)
     platform_budget.refund(session, row.charged_at, row.rho)
@@ -159,7 +164,7 @@ def refund(session: Session, at: datetime, row: ChargeRow, settings: Settings) -
 
 
 def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None:
-    """Give back to exactly the people whom the charge debits: to nobody if it has recorded none."""
+    """Refund exactly the people whom the charge debits: nobody if it has recorded none."""
     audience = session.get_one(AudienceRow, row.audience_id)
     if row.people_digest is None:
         return
@@ -170,14 +175,14 @@ def _refund_people(session: Session, row: ChargeRow, settings: Settings) -> None
         log.exception("charge.unbound", extra={"audit": row.audit_id})
         return
     lifetime_caps.refund(
-        session, LifetimeDebit(people, row.rho, uploaded, drawn=displaces(audience))
+        session, LifetimeDebit(people, row.rho, uploaded, drawn=can_displace_people(audience))
     )
 
 
 def load_charged_people(
     session: Session, row: ChargeRow, audience: AudienceRow, settings: Settings
 ) -> tuple[Membership, int]:
-    """Return the people whom a charge debits, and the number of identifiers uploaded.
+    """Return the people whom a charge debits, and the number of identifiers in the upload.
 
     Raise `UnboundPeopleError` if they are not those of its digest, or if it has none.
     """
@@ -192,7 +197,7 @@ def charge_people(
     audits: Sequence[tuple[AuditRow, AudienceRow, Fraction]],
     settings: Settings,
 ) -> list[bytes | None]:
-    """Debit everybody of these audits' audiences who is within the cap; record who is not.
+    """Debit everybody in these audits' audiences who is within the cap; record who is not.
 
     Return the digest of the people whom each audit debits. Nobody of a hidden audience is known
     yet: none of them is debited, and there is no digest.
@@ -200,7 +205,7 @@ def charge_people(
     known = [each for each in audits if each[1].source != HIDDEN]
     everybody = load_memberships(session, [audience for _, audience, _ in known]) if known else []
     burdens = [
-        LifetimeDebit(found.membership, rho, found.uploaded, drawn=displaces(audience))
+        LifetimeDebit(found.membership, rho, found.uploaded, drawn=can_displace_people(audience))
         for (_, audience, rho), found in zip(known, everybody, strict=True)
     ]
     able = _debited(session, burdens, settings)
@@ -217,8 +222,8 @@ def record_people(
 ) -> None:
     """Debit the people whom a run found in a hidden audience, and bind the charge to them.
 
-    Drop those above the cap. An earlier run's people get back what they were debited: the caller
-    holds the ledger's lock and knows that nothing was read on this charge.
+    Drop those above the cap. The people of an earlier run get their debit back: the caller holds
+    the ledger lock and knows that nothing was read on this charge.
     """
     _refund_people(session, row, settings)
     _, rows = load_charged_members(session, row.audit_id, audience)

@@ -1,14 +1,14 @@
-"""Lifetime caps: a filter that drops the people who have spent theirs, over all auditors.
+"""Lifetime caps: a filter that drops people above their cap, which covers all auditors.
 
 Every person has a lifetime cap in rho that never renews. At submission, people whom the audit would
 take beyond the cap are dropped from it, and everybody else is debited; nothing of this is visible
-(R2). Whether a person is dropped depends on that person's own history alone, so the filter is
-sound under adaptive composition: see docs/explanation/guarantee.md.
+(R2). Whether a person is dropped depends on that person's own history alone, so the filter is sound
+under adaptive composition: see docs/explanation/guarantee.md.
 
 Balances are exact integers in blocks of neighbouring person numbers
-(`api.accounting.balance_blocks`): a platform of a million people has a thousand rows, and an
-audience of a hundred touches a hundred. They live in the platform's own tables and never enter the
-ledger. Only the holder of the ledger lock may change them.
+(`api.accounting.balance_blocks`). A platform of a million people has a thousand rows, and an
+audience of a hundred touches a hundred. The blocks are in the platform's own tables and never enter
+the ledger. Only the holder of the ledger lock may change them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session
 
-from api.accounting.balance_blocks import Balances, Blocks, numbers_of, padded_block_numbers
+from api.accounting.balance_blocks import Balances, Blocks, list_block_numbers, padded_block_numbers
 from api.db import ExclusionRow, find_all
 from api.db.types import to_pico
 from privacy.tables.membership import Membership, Persons
@@ -29,7 +29,7 @@ from privacy.tables.membership import Membership, Persons
 class LifetimeDebit:
     """Debit of the people of an audience: each of them pays the cost.
 
-    `uploaded` is the number of identifiers that were uploaded.
+    `uploaded` is the number of identifiers in the upload.
 
     `drawn`: whether these people displace each other, as in a sample or a hidden audience.
     """
@@ -43,18 +43,20 @@ class LifetimeDebit:
 def charge(
     session: Session, burdens: Sequence[LifetimeDebit], cap: Fraction
 ) -> list[list[NDArray[np.bool_] | None]]:
-    """Charge everybody who can bear it, one burden after the other; for each group of each, who
-    could, or None for all.
+    """Debit everybody within the cap, one debit after the other; return masks of those people.
 
-    As many blocks are rewritten as identifiers were uploaded, as far as there are any: others
-    than theirs unchanged, so that the time it takes does not tell how many were found.
+    There is one mask per group of each debit, or None if it includes all.
+
+    The number of blocks written is the number of identifiers uploaded, or all blocks if there are
+    fewer. Blocks of other people are written unchanged, so the time does not tell how many people
+    were found.
     """
     moves = [_of(burden, to_pico(burden.cost), to_pico(cap)) for burden in burdens]
     return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
 
 
 def refund(session: Session, burden: LifetimeDebit) -> None:
-    """Give the cost back to everybody who was charged it."""
+    """Return the cost to everybody who was debited it."""
     _moved(session, [_of(burden, -to_pico(burden.cost))])
 
 
@@ -66,23 +68,25 @@ def carry_over(
     *,
     drawn: bool = False,
 ) -> None:
-    """Remember what an audience bore, before its members are erased, so that sums still check.
+    """Record the debits of an audience before its members are erased, so that sums still match.
 
-    `amounts` are those of `borne`. As many blocks are rewritten as by a charge.
+    `amounts` are those of `load_spent`. As many blocks are written as by a charge.
     """
     columns = ("carried", "carried_drawn") if drawn else ("carried",)
     _moved(session, [_Move(membership, columns, amounts, uploaded)])
 
 
-def paid(*, drawn: bool) -> tuple[str, ...]:
-    """Return the columns in which a charge is written; those of drawn people are kept apart too."""
+def list_debited_columns(*, drawn: bool) -> tuple[str, ...]:
+    """Return the columns that a charge debits; debits of drawn people have a column of their own
+    too.
+    """
     return ("spent", "drawn") if drawn else ("spent",)
 
 
 def record_exclusions(
     session: Session, audit_id: str, labels: list[str], able: list[NDArray[np.bool_] | None]
 ) -> None:
-    """Write down who is left out of an audit, for its worker."""
+    """Record for the worker who is dropped from an audit."""
     session.add_all(
         ExclusionRow(audit_id=audit_id, label=label, able=np.packbits(mask).tobytes())
         for label, mask in zip(labels, able, strict=True)
@@ -90,8 +94,8 @@ def record_exclusions(
     )
 
 
-def people_within_cap(people: bytes, those: bytes | None) -> Persons:
-    """The people of a group as they are kept, without who is left out of an audit."""
+def encode_people_within_cap(people: bytes, those: bytes | None) -> Persons:
+    """Return the stored people of a group, without those whom an audit drops."""
     group = np.frombuffer(people, "<i8")
     return group if those is None else group[_mask(those, len(group))]
 
@@ -108,9 +112,9 @@ def within_cap(membership: Membership, masks: Sequence[NDArray[np.bool_] | None]
 def load_spent(
     session: Session, costs: Mapping[str, Fraction], labels: list[str], membership: Membership
 ) -> list[Balances]:
-    """For each group, what each of its people bore of these audits together.
+    """Return, for each group, the total that each person was debited for these audits.
 
-    That is what all of them cost, less those that a person was left out of.
+    That is the cost of all audits, minus those from which the person was dropped.
     """
     units = {audit_id: to_pico(cost) for audit_id, cost in costs.items()}
     amounts = [np.full(len(group), sum(units.values()), np.int64) for group in membership.groups]
@@ -123,10 +127,10 @@ def load_spent(
 
 @dataclass(frozen=True)
 class _Move:
-    """Change of these columns, for everybody or for those within the cap.
+    """Change of these columns, for everybody or for the people within the cap.
 
-    An amount is the same for all, or each person's own, by group: then it is the same in each of
-    somebody's groups.
+    The amount is one number for all, or one per person and group. A person in several groups has
+    the same amount in each.
     """
 
     membership: Membership
@@ -148,7 +152,9 @@ class _Move:
 
 def _of(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
     room = None if cap is None else cap - amount
-    return _Move(burden.membership, paid(drawn=burden.drawn), amount, burden.uploaded, room)
+    return _Move(
+        burden.membership, list_debited_columns(drawn=burden.drawn), amount, burden.uploaded, room
+    )
 
 
 def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
@@ -156,12 +162,12 @@ def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
 
 
 def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
-    """Make these moves, one after the other; for each group of each, who had room.
+    """Apply these changes in order; return, for each group of each, who was within the cap.
 
-    Some blocks at a time, which is sound: whether somebody has room is decided for each alone.
+    Blocks are processed in chunks. This is sound, because each person is decided alone.
     """
     able = [[np.empty(len(group), np.bool_) for group in move.groups] for move in moves]
-    numbers = [numbers_of(group) for move in moves for group in move.groups]
+    numbers = [list_block_numbers(group) for move in moves for group in move.groups]
     mine = np.unique(np.concatenate([*numbers, np.empty(0, np.int64)]))
     rewritten = padded_block_numbers(session, mine, sum(move.uploaded for move in moves))
     columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))
@@ -173,7 +179,7 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
 
 
 def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
-    """Add to the balances in these blocks, and write down of whom that was."""
+    """Add to the balances in these blocks, and record in `able` who was debited."""
     parts = [blocks.part(group) for group in move.groups]
     here = [group[part] for group, part in zip(move.groups, parts, strict=True)]
     place, amount = blocks.place(np.concatenate(here)), move.within(parts)

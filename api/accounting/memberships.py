@@ -1,4 +1,4 @@
-"""Memberships: the people of stored groups, and those of them whom an audit debits (R4).
+"""Memberships: the people of stored groups, and the people among them whom an audit debits (R4).
 
 The people of a hidden audience are not in its groups: a run records them with its charge.
 """
@@ -17,7 +17,7 @@ from privacy.plans import has_fixed_slots
 from privacy.tables.membership import Membership
 
 HIDDEN = "hidden"
-# The row that says who of a group is within the cap, where somebody is not.
+# Join to the row of the people within the cap; a group without such a row has nobody above it.
 OF_THE_GROUP = and_(
     col(ExclusionRow.audit_id) == bindparam("audit"),
     col(ExclusionRow.label) == col(GroupRow.label),
@@ -34,20 +34,20 @@ _SEALED = select(GroupRow.audience_id, GroupRow.label, GroupRow.people, GroupRow
 
 @dataclass(frozen=True)
 class SealedAudience:
-    """The people of a sealed audience, by group label, and the number of identifiers uploaded."""
+    """People of a sealed audience, by group label, and the number of identifiers in the upload."""
 
     labels: list[str]
     membership: Membership
     uploaded: int
 
 
-def displaces(audience: AudienceRow) -> bool:
-    """Return whether one person who comes may put another out."""
+def can_displace_people(audience: AudienceRow) -> bool:
+    """Return whether adding one person may remove another."""
     return has_fixed_slots(audience.source)
 
 
 def group_order(label: str) -> int:
-    """Return the place of a group among the others: g0, g1, …, g10."""
+    """Return the sort key of a group label: g0, g1, …, g10."""
     return int(label[1:])
 
 
@@ -72,23 +72,25 @@ def load_charged_members(
 ) -> tuple[Membership, int]:
     """Return the people whom an audit debits and reads, and the number of identifiers uploaded.
 
-    One query reads the people and who of them is left out: nothing can come between the two.
+    One query reads the people and the exclusions, so that neither can change in between.
     """
     asked = {"audit": audit_id, "audience": audience.id}
     rows = session.connection().execute(_CHARGED, asked).all()
     uploaded = sum(row.members for row in rows)
     if audience.source != HIDDEN:
-        return charged_members_of(audience, rows), uploaded
+        return select_charged_members(audience, rows), uploaded
     found = session.get(ChargedPeopleRow, audit_id)
     people = np.frombuffer(b"" if found is None else found.people, "<i8")
     return Membership((people,), 1), uploaded
 
 
-def charged_members_of(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
-    """Return the same from rows of groups that hold label, people and who is within the cap."""
+def select_charged_members(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
+    """Return the same from rows of groups with label, people, and the mask of people within the
+    cap.
+    """
     groups = sorted(rows, key=lambda row: group_order(row.label))
     people = tuple(
-        lifetime_caps.people_within_cap(group.people or b"", group.able) for group in groups
+        lifetime_caps.encode_people_within_cap(group.people or b"", group.able) for group in groups
     )
     return Membership(people, audience.groups_per_person)
 

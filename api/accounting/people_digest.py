@@ -2,12 +2,10 @@
 
 HMAC-SHA256 over the audit's identifier and, group by group, the numbers of the people who are
 debited. The key is derived from the operator's key-encryption key and never leaves the platform.
-The digest changes with who is in which group and with who was dropped at the lifetime cap. It is
-stored in the charge's row and appears nowhere else: an equal digest would confirm a guess.
-
-As many bytes are hashed as identifiers were uploaded, whether or not they matched (R2).
-
-[RFC2104] HMAC. [RFC5869] HKDF.
+The digest depends on the group of each person and on who was dropped at the lifetime cap. It is
+stored in the charge's row and appears nowhere else: an equal digest would confirm a guess. As many
+bytes are hashed as identifiers were uploaded, whether or not they matched (R2). [RFC2104] HMAC.
+[RFC5869] HKDF.
 """
 
 import hmac
@@ -25,7 +23,7 @@ from privacy.tables.membership import Membership
 
 _LABEL = b"platform-auditor/charged-people/v1"
 _PERSON_BYTES = 8
-# The digest of charges that are older than migration 0015. It binds to nobody.
+# Digest of charges that are older than migration 0015. It binds to nobody.
 BEFORE_0015 = b""
 
 

@@ -1,4 +1,4 @@
-"""Prices as the accounting counts them: exact amounts, and the parts that a charge states."""
+"""Prices for the accounting: exact amounts, and the parts that a charge states."""
 
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def exact_price(price: Price) -> ExactPrice:
-    """Return the price that was charged, as the waist counts it."""
+    """Return the price of a charge as exact amounts."""
     amounts = {}
     for currency, both in (("epsilon", price.epsilon), ("rho", price.rho)):
         for relation, name in ((ADD_REMOVE, "add_remove"), (CHANGE_ONE, "change_one")):
@@ -22,5 +22,5 @@ def exact_price(price: Price) -> ExactPrice:
 
 
 def stated_parts(price: Price) -> list[dict[str, Any]]:
-    """Return the parts of a price as a charge states them: what their price follows from."""
+    """Return the parts of a price that a charge states, from which the price can be recomputed."""
     return [part.model_dump(mode="json", include=_STATED) for part in price.parts]

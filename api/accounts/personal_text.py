@@ -1,4 +1,4 @@
-"""Personal text: kept where it can be erased, found by its commitment, and by what it is about."""
+"""Personal text: stored so that it can be erased, and found by its commitment and its subjects."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from privacy.ledger import statements
 
 
 def store_texts(session: Session, draft: BaseModel, *subject_ids: str) -> None:
-    """Keep the personal text of a request, which is about these; what is there already stays."""
+    """Store the personal text of a request with its subjects; existing text is not changed."""
     for commitment, salt, text in statements.personal_texts(draft.model_dump(mode="json")):
         if session.get(PersonalRow, commitment) is None:
             session.add(PersonalRow(commitment=commitment, salt=salt, text=text, kept_at=now()))
@@ -22,33 +22,35 @@ def store_texts(session: Session, draft: BaseModel, *subject_ids: str) -> None:
 
 
 def store_subject(session: Session, subject_id: str, commitment: str) -> None:
-    """Remember what a text is about."""
+    """Record the subject of a text."""
     if session.get(PersonalSubjectRow, (subject_id, commitment)) is None:
         session.add(PersonalSubjectRow(subject_id=subject_id, commitment=commitment))
         session.flush()
 
 
-def commitments_in(body: Any) -> Iterable[str]:
-    """Every commitment of a statement's body."""
+def list_commitments(body: Any) -> Iterable[str]:
+    """Yield every commitment in a statement's body."""
     if isinstance(body, Mapping):
         if body.keys() == {"commitment"}:
             yield body["commitment"]
         for value in body.values():
-            yield from commitments_in(value)
+            yield from list_commitments(value)
     elif isinstance(body, list):
         for value in body:
-            yield from commitments_in(value)
+            yield from list_commitments(value)
 
 
 def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
-    """Return the texts that still exist of these."""
+    """Return the texts of these commitments that still exist."""
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(set(commitments)))
     return {row.commitment: row.text for row in session.exec(query)}
 
 
 def open_texts(session: Session, body: Any) -> Any:
-    """A statement's body with text and salt in place of commitments; KeyError if one is gone."""
-    found = set(commitments_in(body))
+    """Return a statement's body with text and salt in place of commitments; raise KeyError if one
+    is gone.
+    """
+    found = set(list_commitments(body))
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))
     kept = {row.commitment: row for row in session.exec(query)}
 
@@ -64,7 +66,7 @@ def open_texts(session: Session, body: Any) -> Any:
 
 
 def erase_texts(session: Session, subject_id: str) -> list[str]:
-    """Forget everything that is about this; the commitments of what was there."""
+    """Erase every text about this subject; return the commitments of the erased texts."""
     about = select(PersonalSubjectRow.commitment).where(PersonalSubjectRow.subject_id == subject_id)
     found = sorted(session.exec(about))
     there = sorted(load_texts(session, found))

@@ -1,4 +1,4 @@
-"""`/v1/regulator/auditors` and `/v1/regulator/researchers`: register them, and list them."""
+"""`/v1/regulator/auditors` and `/v1/regulator/researchers`: register and list them."""
 
 from api.accounts import queries, service
 from api.identity.roles import RegulatorDep
@@ -37,7 +37,7 @@ def register_auditor(
 def list_auditors(
     _: RegulatorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Auditor]:
-    """All auditors, newest first."""
+    """List all auditors, newest first."""
     return queries.list_auditors(session, cursor, limit)
 
 
@@ -59,5 +59,5 @@ def register_researcher(
 def list_researchers(
     _: RegulatorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Researcher]:
-    """All registered individuals, newest first."""
+    """List all registered individuals, newest first."""
     return queries.list_researchers(session, cursor, limit)

@@ -18,13 +18,13 @@ def register_auditor(session: Session, draft: AuditorDraft, statement: Statement
     row = AuditorRow(id=new_id("auditor"), name=draft.name, created_at=now())
     session.add(row)
     append(session, "auditor", {"auditor_id": row.id}, row.id, statement)
-    return auditor_view(row)
+    return auditor_to_wire(row)
 
 
 def register_researcher(
     session: Session, draft: ResearcherDraft, statement: Statement | None
 ) -> Researcher:
-    """Register an individual, on a regulator's statement; at set-up on the operator's word."""
+    """Register an individual, on a regulator's statement or, at set-up, by the operator."""
     _check(session, draft)
     jwk, thumbprint = validate_public_jwk(draft.jwk) if draft.jwk else (None, None)
     row = ResearcherRow(
@@ -39,7 +39,7 @@ def register_researcher(
     try:
         session.flush()
     except IntegrityError as error:
-        raise ConflictError("this key or outside subject is registered already") from error
+        raise ConflictError("This key or outside subject is registered already.") from error
     facts = {
         "researcher_id": row.id,
         "role": row.role,
@@ -49,21 +49,21 @@ def register_researcher(
     }
     personal_text.store_texts(session, draft, row.id)
     append(session, "researcher", facts, row.auditor_id, statement)
-    return researcher_view(row)
+    return researcher_to_wire(row)
 
 
-def auditor_view(row: AuditorRow) -> Auditor:
+def auditor_to_wire(row: AuditorRow) -> Auditor:
     return Auditor(**row.model_dump())
 
 
-def researcher_view(row: ResearcherRow) -> Researcher:
+def researcher_to_wire(row: ResearcherRow) -> Researcher:
     return Researcher(**row.model_dump(exclude={"jwk", "outside_subject"}))
 
 
 def _check(session: Session, draft: ResearcherDraft) -> None:
     if (draft.role == "auditor") != (draft.auditor_id is not None):
-        raise InvalidRequestError("researchers of an auditor name it, others have none")
+        raise InvalidRequestError("Only a researcher has an auditor_id, and must have one.")
     if draft.jwk is None and draft.outside_subject is None:
-        raise InvalidRequestError("a public key or an outside subject is needed")
+        raise InvalidRequestError("A public key or an outside subject is required.")
     if draft.auditor_id and session.get(AuditorRow, draft.auditor_id) is None:
-        raise NotFoundError(f"no auditor {draft.auditor_id}")
+        raise NotFoundError(f"There is no auditor {draft.auditor_id}.")

@@ -1,1 +1,1 @@
-"""The application: the parts of one deployment, put together and served over HTTP."""
+"""Application: the parts of one deployment, assembled and served over HTTP."""

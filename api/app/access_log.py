@@ -1,4 +1,6 @@
-"""One log line and a few figures per request: who, the route's template, never what was sent."""
+"""Access log: one line and some metrics per request, with the route's template, never its
+content.
+"""
 
 import logging
 import time
@@ -35,8 +37,8 @@ class AccessLog:
 
 
 def _record(scope: Scope, status: int, seconds: float) -> dict[str, str]:
-    """Write it down, and say what of it a span may say."""
-    # The template, not the path: a path holds whatever a caller puts there.
+    """Write the log line and the metrics, and return the attributes of the span."""
+    # The template is logged, not the path, which may hold any text of a caller.
     route = getattr(scope.get("route"), "path", "unmatched")
     method = scope["method"] if route != "unmatched" else "ANY"
     REQUESTS.labels(method, route, str(status)).inc()

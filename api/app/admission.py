@@ -1,9 +1,9 @@
-"""Admission: a bounded number of requests in progress, of one caller and in total.
+"""Admission: a limited number of requests in progress, per caller and in total.
 
-A request beyond the bound is refused before anything is done for it: 429 where its caller has too
-many in progress, 503 where everybody together has, both with `Retry-After`. A class that refuses
-many asks for a longer wait, so that clients who come again cost less. Probes need no slot.
-Regulators and operators have slots of their own, and so do sign-in, credentials that are verified
+A request above a limit is refused before anything is done for it, with `Retry-After`. The status is
+429 if its caller has too many in progress, and 503 if all callers together have. A class that
+refuses many requests asks for a longer wait, so that clients who retry cost less. Probes need no
+slot. Regulators and operators have slots of their own. So do sign-in, credentials that are verified
 for the first time, and bodies that arrive.
 """
 
@@ -24,7 +24,7 @@ Refusal = OverloadedError | RateLimitedError
 
 PROBES = ("/healthz", "/readyz")
 _OVERSIGHT = ("regulator", "operator")
-# Requests of anybody that have slots of their own: class, methods and path.
+# Requests of any caller that have slots of their own: class, methods and path.
 _OF_ANYBODY = (
     ("sign-in", ("POST",), re.compile(r"^/oauth/(token|revoke)$|^/console/sign-out$")),
     ("sign-in", ("GET", "POST"), re.compile(r"^/console/sign-in(/|$)")),
@@ -37,15 +37,15 @@ _OF_RESEARCHERS = (
     ("exchanges", ("POST",), re.compile(r"^/v1/audits/[^/]+/exchange$")),
     ("quotes", ("POST",), re.compile(r"^/v1/audits/prices?$")),
 )
-# Seconds after which a refused request should come again, at least and at most.
+# Minimum and maximum seconds after which a refused request may be sent again.
 _SOONEST, _LATEST = 1, 5
-# Refusals a second of one class, for each of which everybody refused waits a second longer.
+# Refusals per second of one class; each further block of this number adds a second to the wait.
 _BEARABLE = 40
 
 
 @dataclass
 class RetryAfter:
-    """The wait that a class asks of those it refuses: longer where it refuses many."""
+    """Wait that a class asks for when it refuses: longer if it refuses many requests."""
 
     clock: Callable[[], float] = time.monotonic
     _second: int = 0
@@ -53,7 +53,7 @@ class RetryAfter:
     _before: int = 0
 
     def next(self) -> str:
-        """Count one refusal, and return the seconds after which it should come again."""
+        """Count one refusal, and return the seconds after which the request may be sent again."""
         second = int(self.clock())
         if second != self._second:
             self._before = self._now if second == self._second + 1 else 0
@@ -64,15 +64,21 @@ class RetryAfter:
 
 @dataclass
 class Slots:
-    """The requests of one class that are in progress. Used by the event loop alone."""
+    """Requests of one class that are in progress. Only the event loop uses it."""
 
     name: str
     share: Share
     _in_progress: Counter[str] = field(default_factory=Counter)
     _total: int = 0
-    # Callers who have as many requests in progress as one may have.
+    # Number of callers at their limit of requests in progress.
     _at_limit: int = 0
     _retry_after: RetryAfter = field(default_factory=RetryAfter)
+
+    def __post_init__(self) -> None:
+        """Show every class in the metrics from the start."""
+        IN_PROGRESS.labels(self.name)
+        for reason in ("caller", "total"):
+            SHED.labels(self.name, reason)
 
     @contextmanager
     def hold(self, caller: str) -> Iterator[None]:
@@ -95,7 +101,7 @@ class Slots:
     def refusal(self, caller: str | None) -> Refusal | None:
         """Return the refusal of a request, and count it; None if there is a slot for it.
 
-        Where the caller is not known, only the slots of everybody together count.
+        For an unknown caller, only the total number of slots counts.
         """
         if caller is not None and self._in_progress[caller] >= self.share.per_caller:
             SHED.labels(self.name, "caller").inc()
@@ -109,16 +115,16 @@ class Slots:
 
     @property
     def are_taken(self) -> bool:
-        """Whether everybody together has all slots."""
+        """Whether all slots of the class are taken."""
         return self._total >= self.share.total
 
     @property
     def may_refuse(self) -> bool:
-        """Whether there is anybody whose next request is refused."""
+        """Whether the next request of some caller would be refused."""
         return self.are_taken or self._at_limit > 0
 
     def overloaded(self) -> OverloadedError:
-        """Return the refusal of a request because the service is busy, and count it."""
+        """Return and count the refusal of a request because the service is busy."""
         SHED.labels(self.name, "total").inc()
         seconds = self._retry_after.next()
         return OverloadedError(
@@ -136,7 +142,7 @@ class Slots:
 
 
 class Admission:
-    """The slots of every class of requests."""
+    """Slots of every class of requests."""
 
     def __init__(self, shares: Mapping[str, Share]) -> None:
         self._slots = {name: Slots(name, share) for name, share in shares.items()}
@@ -146,12 +152,12 @@ class Admission:
 
     @property
     def may_refuse(self) -> bool:
-        """Whether the next request of anybody is refused."""
+        """Whether the next request of some caller would be refused."""
         return any(slots.may_refuse for slots in self._slots.values())
 
 
 def is_probe(scope: Scope) -> bool:
-    """Whether a request needs no slot."""
+    """Return whether a request needs no slot."""
     return scope["path"] in PROBES
 
 
@@ -161,7 +167,7 @@ def classify(scope: Scope, role: str | None) -> str:
 
 
 def class_of(method: str, path: str, role: str | None) -> str:
-    """Return the class of a request, whose caller's role is None where nobody knows it."""
+    """Return the class of a request; `role` is None for an unknown caller."""
     named = _OF_ANYBODY if role is None else (*_OF_ANYBODY, *_OF_RESEARCHERS)
     for name, methods, pattern in named:
         if method in methods and pattern.search(path):

@@ -1,4 +1,4 @@
-"""The application: routes, problems, limits, and the embedded worker."""
+"""The application: routes, problem responses, limits, and the embedded worker."""
 
 import json
 import logging
@@ -72,8 +72,8 @@ ROUTERS = (
 
 
 def create_app(container: Container) -> FastAPI:
-    # The built-in pages load scripts from elsewhere into the console's origin. A redirect to the
-    # same path with a slash would repeat the caller's `Host`.
+    # The built-in documentation pages would load scripts of other sites into the console's origin.
+    # A redirect to the same path with a slash would repeat the caller's `Host`.
     app = describe(
         FastAPI(
             lifespan=_lifespan(container),
@@ -104,7 +104,7 @@ def create_app(container: Container) -> FastAPI:
 
 
 def describe(app: FastAPI) -> FastAPI:
-    """Everything the contract is made of: routes and problems, without a deployment."""
+    """Add everything in the OpenAPI document: routes and problems, without a deployment."""
     app.title = "Platform auditor"
     app.version = version("platform-auditor")
     app.description = DESCRIPTION
@@ -116,7 +116,7 @@ def describe(app: FastAPI) -> FastAPI:
 
 
 def _serve_contract(app: FastAPI) -> None:
-    """Serve the OpenAPI document, encoded once: FastAPI would do it for every request."""
+    """Serve the OpenAPI document, encoded once: FastAPI would encode it for every request."""
 
     @cache
     def encoded() -> bytes:
@@ -135,7 +135,7 @@ def _operation_id(route: APIRoute) -> str:
 def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        """Run the embedded worker, and sign the ledger's head, for as long as the application."""
+        """Run the embedded worker, and sign checkpoints, while the application runs."""
         current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads
         try:
             await run_in_threadpool(

@@ -1,7 +1,7 @@
-"""Callers as the gate knows them: credentials, and the researchers whom they were verified for.
+"""Callers as the gate knows them: credentials, and the researchers for whom they were verified.
 
-A researcher is remembered with the role, so that every credential of one person counts as one
-caller. This chooses admission slots, and nothing else: routes verify each request anew.
+The gate caches the researcher with the role, so that all credentials of one person count as one
+caller. This determines admission slots, and nothing else: routes verify each request again.
 """
 
 import hashlib
@@ -14,29 +14,28 @@ from typing import Protocol
 from starlette.types import Scope
 
 from api.identity.caller import Caller
-from api.web.headers import header
-from api.web.networks import network_of
+from api.web.request_head import header, network_of
 
-# Credentials whose researcher is remembered.
+# Number of credentials whose researcher is cached.
 _REMEMBERED = 10_000
-# Seconds for which a verification counts where a body is read next: a token that was revoked or
-# has expired meanwhile has a body read for this long at most.
+# Seconds for which a verification is valid when the next body is read. So a token that was revoked
+# or has expired meanwhile has its bodies read for at most this long.
 FRESH_SECONDS = 10.0
 
 
 class SessionReader(Protocol):
-    """Sessions of the console."""
+    """Reader of the console's sessions."""
 
     def secret(self, scope: Scope) -> str | None:
         """Return the secret of a session, from a cookie that this service signed."""
 
     def caller(self, secret: str) -> Caller | None:
-        """Return who has a session; None if it has ended. It reads the database."""
+        """Return the caller of a session; None if it has ended. It reads the database."""
 
 
 @dataclass(frozen=True)
 class PresentedCredential:
-    """A bearer token as it was sent, or the secret of a session."""
+    """Bearer token as it was sent, or the secret of a session."""
 
     secret: str
     is_session: bool = False
@@ -48,7 +47,7 @@ class PresentedCredential:
 
 @dataclass(frozen=True)
 class Known:
-    """A researcher whose credential was verified, now or before."""
+    """Researcher whose credential was verified, now or earlier."""
 
     researcher: str
     role: str
@@ -62,7 +61,7 @@ class Known:
 
 
 class KnownCallers:
-    """The researchers of credentials that were verified. Used by the event loop alone."""
+    """Cache of the researchers of verified credentials. Only the event loop uses it."""
 
     def __init__(
         self, most: int = _REMEMBERED, clock: Callable[[], float] = time.monotonic
@@ -74,11 +73,11 @@ class KnownCallers:
         return self._known.get(credential.digest)
 
     def is_fresh(self, known: Known) -> bool:
-        """Whether the credential was verified less than `FRESH_SECONDS` ago."""
+        """Return whether the credential was verified less than `FRESH_SECONDS` ago."""
         return self._clock() - known.verified_at < FRESH_SECONDS
 
     def learn(self, credential: PresentedCredential, caller: Caller) -> Known:
-        """Remember the researcher whom a credential was verified for."""
+        """Cache the researcher for whom a credential was verified."""
         known = Known(caller.researcher_id, caller.role, caller.auditor_id, self._clock())
         self._known[credential.digest] = known
         self._known.move_to_end(credential.digest)
@@ -91,7 +90,7 @@ class KnownCallers:
 
 
 def credential_of(scope: Scope, sessions: SessionReader | None) -> PresentedCredential | None:
-    """Return the credential of a request: a session on pages of the console, else a token."""
+    """Return the credential of a request: a session on pages of the console, otherwise a token."""
     if sessions is not None and scope["path"].startswith("/console"):
         secret = sessions.secret(scope)
         return None if secret is None else PresentedCredential(secret, is_session=True)
@@ -100,11 +99,11 @@ def credential_of(scope: Scope, sessions: SessionReader | None) -> PresentedCred
 
 
 def network_key(scope: Scope) -> str:
-    """Return the key of a stranger: the network that the request comes from."""
+    """Return the key of an unknown caller: the network that the request comes from."""
     client = scope.get("client")
     return key_of_network(client[0] if client else "unknown")
 
 
 def key_of_network(host: str) -> str:
-    """Return the key of strangers at an address."""
+    """Return the key of unknown callers at an address."""
     return f"network:{network_of(host)}"

@@ -1,4 +1,4 @@
-"""The one place that names a platform: the simulated one, or a deployment's own by settings."""
+"""Composition of the platform: the only module that names the simulated one or loads an adapter."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,33 +28,39 @@ def load_engine(settings: Settings, platform: Platform) -> Engine:
     """Return the engine that the settings name: this process, or a Ray cluster."""
     if settings.ray is None:
         return InProcessEngine(platform)
-    # Nothing else of the settings goes to a cluster: they hold secrets.
+    # A cluster gets no other settings, because they hold secrets.
     make = partial(make_platform, settings.platform, settings.platform_options)
     try:
         from api.execution.ray.driver import RayEngine
     except ModuleNotFoundError as error:
-        raise ValueError('[ray] is set: install "platform-auditor[server,ray]"') from error
+        raise ValueError(
+            '[ray] is set, but Ray is missing. Install "platform-auditor[server,ray]".'
+        ) from error
 
     return RayEngine(platform, make, settings.ray)
 
 
 def make_platform(name: str, options: Mapping[str, Any]) -> Platform:
-    """`simulated`, `http`, `onnx`, or what `module:factory` makes of the options."""
+    """Return the platform `simulated`, `http` or `onnx`, or the result of `module:factory`."""
     known: dict[str, Callable[..., Platform]]
-    known = {"simulated": simulated, "http": HttpPlatform.at, "onnx": OnnxPlatform.load}
+    known = {
+        "simulated": make_simulated_platform,
+        "http": HttpPlatform.at,
+        "onnx": OnnxPlatform.load,
+    }
     if name in known:
         return known[name](**options)
     module, _, factory = name.partition(":")
     if not (module and factory):
-        raise ValueError(f"an adapter is {', '.join(known)} or module:factory, not {name!r}")
+        raise ValueError(f"An adapter is {', '.join(known)} or module:factory, not {name!r}.")
     try:
         make = getattr(import_module(module), factory)
     except (ModuleNotFoundError, AttributeError) as error:
-        raise ValueError(f"the adapter {name!r} is not there") from error
+        raise ValueError(f"The adapter {name!r} cannot be imported.") from error
     return cast("Platform", make(**options))
 
 
-def simulated(
+def make_simulated_platform(
     *,
     bias: bool = False,
     correlation: float = 0.0,
@@ -62,10 +68,10 @@ def simulated(
     seed: int = 1,
     step_seconds: float = 0.0005,
 ) -> Platform:
-    """A simulated platform: fair, or with a bias against one gender injected into its scores.
+    """Return a simulated platform: fair, or with a bias against one gender added to its scores.
 
-    With a correlation nobody injects anything: the model learns from people who differ by group.
-    A biased one also serves a random half of its people badly: they envy others.
+    With a correlation no bias is added: the model learns from people who differ by group. A biased
+    platform also gives a random half of its people worse recommendations, so that they envy others.
     """
     from platform_sim import (
         Bias,
@@ -97,7 +103,9 @@ def simulated(
 
 
 class Source(Protocol):
-    """Simulated logs, described in plain words: platform_sim imports none of ours."""
+    """Simulated logs, described by plain values, because platform_sim imports none of our
+    packages.
+    """
 
     def logs(self) -> Mapping[str, Mapping[str, Any]]: ...
 
@@ -108,7 +116,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class JoinedLogs:
-    """The logs of several sources, by name."""
+    """Logs of several sources, by name."""
 
     sources: tuple[Source, ...]
 
@@ -133,15 +141,20 @@ def _log(
     )
 
 
-def demo_participants(platform: Platform, volunteers: int = 1_200) -> tuple[pa.Table, float]:
-    """Volunteers of the demo's study, and the true gap that it is to find in 20 bins."""
+def demo_participants(
+    platform: Platform, volunteers: int = 1_200
+) -> tuple[pa.Table, dict[str, float]]:
+    """Volunteers of the demo's study, and what is true: the gap of 20 bins and of their edges."""
     from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit, true_gap
+    from platform_sim.truth import true_shares
 
     world = cast("SimulatedPlatform", platform.people)
     edges = np.linspace(0, 1, 21)
     qualified = world.world.qualified("software")
-    gap = true_gap(world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
-    return recruit(world.world, volunteers, seed=2026), gap
+    asked = (world, SOFTWARE_JOB, "gender", ("woman", "man"), edges, qualified)
+    above = np.diff(np.cumsum(true_shares(*asked), axis=1), axis=0)
+    truth = {"truth": true_gap(*asked), "truth_of_thresholds": float(np.abs(above).max())}
+    return recruit(world.world, volunteers, seed=2026), truth
 
 
 def demo_truths(platform: Platform) -> dict[str, Any]:
@@ -158,11 +171,13 @@ def demo_truths(platform: Platform) -> dict[str, Any]:
 
 
 def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
-    """Volunteers of two more studies: of housing by race and gender, of political content."""
+    """Return the volunteers of two more studies: housing by race and gender, and political
+    content.
+    """
     from platform_sim import SimulatedPlatform, recruit
 
     world = cast("SimulatedPlatform", platform.people).world
-    # A quarter are qualified for any one trade, as among everybody: nobody is chosen by theirs.
+    # A quarter are qualified for any one trade, as in the whole population: nobody is chosen by it.
     volunteers = partial(recruit, world, seed=2026, qualified=0.25)
     races, parties = ("white", "black"), ("left", "centre", "right")
     found = {
@@ -172,8 +187,8 @@ def demo_volunteers(platform: Platform) -> dict[str, pa.Table]:
     return {name: table.drop_columns("qualified") for name, table in found.items()}
 
 
-def exported(platform: Platform, folder: Path) -> dict[str, Any]:
-    """A simulated platform as files: the options that an `onnx` platform is loaded by."""
+def export_platform_files(platform: Platform, folder: Path) -> dict[str, Any]:
+    """Write a simulated platform as files; return the options by which `onnx` loads it."""
     from platform_sim import SimulatedPlatform
     from platform_sim.export import export
 

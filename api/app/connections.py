@@ -1,11 +1,10 @@
-"""Connections of clients: few enough for the limit of open files, and none that waits for ever.
+"""Client connections: few enough for the limit of open files, and with a deadline for each wait.
 
-uvicorn closes an idle connection between two requests. It has no limit on the time that headers
-take to arrive, that the rest of an unread body takes, or that a client takes to read its answer.
-`LimitedProtocol` adds them. When there are too many connections, it drops the one that has kept the
-server waiting for the longest. It does the same when too many answers wait for their readers.
-
-A request that is shed is answered here, before it is parsed (`api.app.early_shedding`).
+uvicorn closes an idle connection between two requests. It does not limit three other times: the
+arrival of the headers, the arrival of the rest of an unread body, and the reading of an answer.
+`LimitedProtocol` adds these limits. If there are too many connections, it drops the one that has
+kept the server waiting for the longest. It does the same if too many answers wait for their
+readers. A request that is shed is answered here, before it is parsed (`api.app.early_shedding`).
 """
 
 import asyncio
@@ -17,21 +16,21 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from api.app.early_shedding import EarlyShedding
 from api.telemetry.metrics import DROPPED_CONNECTIONS
 
-# A paused answer goes on when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
-# For this it earns the time that it takes at 16 KiB a second, the lowest rate of an answer.
+# A paused answer resumes when the client has read 48 KiB of it: asyncio's two marks are 64 and 16.
+# Reading them earns the client the time that they take at 16 KiB/s, the lowest rate of an answer.
 _EARNED_SECONDS = 3.0
-# Answers that may wait for their readers. Each may keep some hundred KiB in memory.
+# Maximum number of answers that wait for their readers. Each may keep some hundred KiB in memory.
 MOST_UNREAD = 256
 
 
 class LimitedProtocol(H11Protocol):
-    """An HTTP/1.1 connection with deadlines. `limited` sets the class's own."""
+    """An HTTP/1.1 connection with deadlines; `limited_protocol` sets the class attributes."""
 
     header_seconds: float
     answer_seconds: float
     most_connections: int
     most_unread: int
-    # Connections whose answer waits for its reader, the longest first.
+    # Connections whose answer waits for its reader, the longest wait first.
     unread: "dict[LimitedProtocol, float]"
     early: EarlyShedding
 
@@ -64,7 +63,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the next byte begins a request, and its answer can be sent at once."""
+        """Whether the next byte begins a request whose answer can be sent at once."""
         conn = self.conn
         idle = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE
         return idle and not (conn.trailing_data[0] or self.flow.write_paused)
@@ -74,7 +73,7 @@ class LimitedProtocol(H11Protocol):
         return self.client[0] if self.client else "unknown"
 
     def _refuse(self, first: bytes, rest: bytes) -> None:
-        """Answer a request that is shed; the connection is idle again."""
+        """Send the refusal of a request that is shed; the connection is idle again."""
         date = b"".join(b"%s: %s\r\n" % each for each in self.server_state.default_headers)
         self.transport.write(first + date + rest)
         self.server_state.total_requests += 1
@@ -89,12 +88,14 @@ class LimitedProtocol(H11Protocol):
         super().on_response_complete()
         self._answer_left = self.answer_seconds
         self.waiting_since = self.loop.time()
-        # An idle connection has uvicorn's timer. The rest of an unread body would stop that one.
+        # An idle connection has uvicorn's timer, which the rest of an unread body would stop.
         if self.sends_body:
             self._watch_headers()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than it is answered."""
+        """Start the deadline of the answer, because the client reads more slowly than it is
+        sent.
+        """
         super().pause_writing()
         self.unread[self] = self.loop.time()
         self._answer_timer = self.loop.call_later(self._answer_left, self.drop, "answer")
@@ -102,7 +103,9 @@ class LimitedProtocol(H11Protocol):
             next(iter(self.unread)).drop("unread")
 
     def resume_writing(self) -> None:
-        """Take the time that the client took from what is left, and add what it earned."""
+        """Subtract the client's reading time from the time left, and add what it earned by
+        reading.
+        """
         super().resume_writing()
         paused = self.unread.get(self, self.loop.time())
         left = self._answer_left - (self.loop.time() - paused) + _EARNED_SECONDS
@@ -159,7 +162,7 @@ def limited_protocol(
     unread: int = MOST_UNREAD,
     early: EarlyShedding | None = None,
 ) -> type[LimitedProtocol]:
-    """Return the protocol with these limits."""
+    """Return the protocol class with these limits."""
     limits: dict[str, Any] = {
         "header_seconds": header_seconds,
         "answer_seconds": answer_seconds,
@@ -172,7 +175,7 @@ def limited_protocol(
 
 
 def _live(newest: LimitedProtocol) -> list[LimitedProtocol]:
-    """Return all connections but those that were dropped and are not closed yet."""
+    """Return all connections except those that were dropped and are not closed yet."""
     all_of_them = (each for each in newest.connections if isinstance(each, LimitedProtocol))
     return [each for each in all_of_them if not each.transport.is_closing()]
 
@@ -180,7 +183,7 @@ def _live(newest: LimitedProtocol) -> list[LimitedProtocol]:
 def _slowest(newest: LimitedProtocol, live: list[LimitedProtocol]) -> LimitedProtocol:
     """Return the connection that has kept the server waiting for the longest.
 
-    Idle ones and those without a whole request come first, then those whose body arrives.
+    Idle ones and those without a complete request come first, then those whose body arrives.
     """
     waiting = (each for each in live if each is not newest and each.keeps_waiting)
     return min(waiting, key=lambda each: (each.sends_body, each.waiting_since), default=newest)

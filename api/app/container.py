@@ -1,4 +1,4 @@
-"""The container: every part of one deployment, built once. Nothing else knows them all.
+"""Container: all parts of one deployment, built once. No other module knows them all.
 
 Routes read single parts by the dependencies of their domain (`api.web.dependencies.part`).
 """
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from api.app.capacity import Capacity
-from api.app.rate_limit import RateLimitedAuthenticator
 from api.audiences.dependencies import UploadParts
 from api.audiences.expiry import purge_expired
 from api.audiences.matcher import Matcher
@@ -25,6 +24,7 @@ from api.db import SERVING_LIMITS, Store
 from api.execution.in_process import InProcessEngine
 from api.health.queue_gauges import update_queue_gauges, watch_pool
 from api.identity import Auth, build_auth
+from api.identity.rate_limit import RateLimitedAuthenticator
 from api.identity.signing_keys import SigningKeys
 from api.kernel.settings import Settings, ledger_origin
 from api.kinds.context import Engine
@@ -48,7 +48,7 @@ from api.webhooks.push_loop import Pusher
 
 @dataclass(frozen=True)
 class Container:
-    """The parts of one deployment."""
+    """Parts of one deployment."""
 
     settings: Settings
     store: Store
@@ -56,13 +56,13 @@ class Container:
     engine: Engine
     auth: Auth
     rates: SharedRates
-    # Rates of applications, counted by network: their senders are not known.
+    # Rate limits of applications, counted by network, because their senders are not known.
     strangers: TokenBuckets
     # Set when an audit was charged, so that an embedded worker starts on it at once.
     wake: threading.Event = field(default_factory=threading.Event)
     # Two-party runs in progress in this process.
     runs: LiveRuns = field(default_factory=LiveRuns)
-    # Audits that wait for a worker, as this process counted them last.
+    # Audits that wait for a worker, by this process's latest count.
     backlog: Backlog = field(default_factory=Backlog)
     # Packages whose kinds of audit this deployment offers.
     packages: tuple[Package, ...] = ()
@@ -74,7 +74,7 @@ class Container:
 
     @cached_property
     def streams(self) -> EventStreams:
-        """Event streams of clients of this process."""
+        """Event streams of this process's clients."""
         return EventStreams(self.store, self.events, self.settings)
 
     @cached_property
@@ -84,13 +84,13 @@ class Container:
 
     @cached_property
     def matcher(self) -> Matcher:
-        """The background matcher of accepted parts, at the declared pace."""
+        """Background matcher of accepted parts, at the declared pace."""
         pace = Pace(self.settings.match_seconds, self.settings.match_rate)
         return Matcher(self.store, self.platform.people, self.settings, pace)
 
     @cached_property
     def uploads(self) -> UploadParts:
-        # Waiting for a slot takes no thread.
+        # Waiting for a slot needs no thread.
         slots = asyncio.Semaphore(self.settings.uploads_at_once)
         people = self.platform.people
         return UploadParts(self.store, people, self.settings, self.matcher, slots)
@@ -102,7 +102,7 @@ class Container:
 
     @cached_property
     def writes(self) -> WriteRecord:
-        """The results of background writes, which `/readyz` reports."""
+        """Results of background writes, which `/readyz` reports."""
         return WriteRecord(self.settings.heartbeat_seconds)
 
     @property
@@ -111,7 +111,7 @@ class Container:
 
     @property
     def origin(self) -> str:
-        """The name of the ledger, which every signed request names."""
+        """Name of the ledger, which every signed request states."""
         return ledger_origin(self.settings)
 
     @property
@@ -137,7 +137,7 @@ class Container:
         return Pusher(self.store, self.signing_keys, sender, self.settings.poll_seconds)
 
     def heartbeat(self, *, serves: bool = True) -> Heartbeat:
-        """Return the heartbeat of this process; a process without requests runs audits."""
+        """Return the heartbeat of this process; a process that serves no requests runs audits."""
         watch_pool(self.store)
         works = not serves or self.settings.embedded_worker
         refresh = partial(update_queue_gauges, self.store)

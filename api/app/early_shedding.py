@@ -1,10 +1,11 @@
-"""Refusals of overload before a request is parsed: a flood costs little of the event loop.
+"""Early refusals of overload, before a request is parsed: a flood costs the event loop little.
 
-The loop that refuses requests also serves those that were admitted. To parse a request, to pass it
-through the application and to encode its refusal takes ten times as long as to see that its class
-has no slot left. So the connection asks here first. A request is refused here only if it arrived
-whole, is alone on its connection, and would be refused at the gate. Everything else takes the usual
-way. Nothing is decided here: the gate says what is shed.
+The loop that refuses requests also serves the admitted ones. Parsing a request, passing it through
+the application and encoding its refusal takes ten times as long as checking whether its class has a
+free slot. So the connection checks here first. A request is refused here only if it arrived
+complete, is alone on its connection, and would be refused at the gate. Every other request takes
+the usual path. The gate makes the decision; this module only reads the request and sends the
+refusal.
 
 Refusals are counted one by one in the metrics, and logged once a second.
 """
@@ -24,10 +25,10 @@ from api.kernel.errors import OverloadedError, RateLimitedError
 from api.telemetry.metrics import REQUESTS
 from api.web.problem_responses import respond
 
-# Bytes of a request that is looked at here; larger ones take the usual way.
+# Maximum bytes of a request that is handled here; larger ones take the usual path.
 _LARGEST = 16_384
 _LOG_SECONDS = 1.0
-# No escapes: the path is what the application would see.
+# Escapes are excluded, so that the path is the one that the application would see.
 _REQUEST_LINE = re.compile(rb"(GET|POST|PUT|DELETE) (/[\w.~/-]*)(?:\?[!-~]*)? HTTP/1\.1", re.ASCII)
 _WATCHED = frozenset(
     {
@@ -41,7 +42,7 @@ _WATCHED = frozenset(
         b"x-forwarded-for",
     }
 )
-# With these a connection is not as it seems, or the caller is not told by a token.
+# With these headers the connection may change, or the caller is not identified by a token.
 _UNUSUAL = frozenset({b"cookie", b"expect", b"transfer-encoding", b"upgrade"})
 _KINDS: dict[str, type[Refusal]] = {
     OverloadedError.code: OverloadedError,
@@ -53,9 +54,9 @@ log = logging.getLogger("api.access")
 
 @dataclass(frozen=True)
 class WholeRequest:
-    """Parts of a request that the gate needs, of a request that arrived whole.
+    """Parts of a complete request that the gate needs.
 
-    `network_key` is None where only a proxy knows whom the request comes from.
+    `network_key` is None if only a proxy knows the sender's address.
     """
 
     method: str
@@ -64,13 +65,13 @@ class WholeRequest:
     network_key: str | None
 
 
-# Returns the refusal of a request that is shed now; None if it may be served.
+# Function that returns the refusal of a request that is shed now; None if it may be served.
 Judge = Callable[[WholeRequest], Refusal | None]
 
 
 @dataclass
 class EarlyShedding:
-    """Refusals of one process. Used by its event loop alone; the gate says how to judge."""
+    """Refusals of one process. Only its event loop uses it; the gate sets the judge."""
 
     judge: Judge = lambda _: None
     may_shed: Callable[[], bool] = lambda: False
@@ -104,7 +105,7 @@ class EarlyShedding:
 
 
 def _read(data: bytes, host: str) -> WholeRequest | None:
-    """Return the request that these bytes are, if they are exactly one that is plain."""
+    """Return the request in these bytes, if they are exactly one plain request."""
     head, found, body = data.partition(b"\r\n\r\n") if len(data) <= _LARGEST else (b"", b"", b"")
     first, *lines = head.split(b"\r\n")
     line = _REQUEST_LINE.fullmatch(first)
@@ -122,7 +123,7 @@ def _read(data: bytes, host: str) -> WholeRequest | None:
 
 
 def _fields(lines: list[bytes]) -> dict[bytes, bytes] | None:
-    """Return the headers that matter; None if one is there twice, folded or unusual."""
+    """Return the relevant headers; None if one is repeated, folded or unusual."""
     fields: dict[bytes, bytes] = {}
     for line in lines:
         name, _, value = line.partition(b":")

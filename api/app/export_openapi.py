@@ -1,4 +1,4 @@
-"""Export of the contract: `python -m api.app.export_openapi [--check]` writes openapi.json."""
+"""Export of the OpenAPI document: `python -m api.app.export_openapi [--check]`."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ PATH = Path(__file__).parents[2] / "openapi" / "openapi.json"
 
 
 def export() -> str:
-    """The document, with its keys in the order in which the routes are written."""
+    """Return the document, with its keys in the order of the routes."""
     return json.dumps(describe(FastAPI()).openapi(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -25,7 +25,7 @@ def main() -> int:
         return 0
     if PATH.read_text() == document:
         return 0
-    print("openapi/openapi.json is not what the code says: run make openapi", file=sys.stderr)
+    print("openapi/openapi.json differs from the code: run make openapi", file=sys.stderr)
     return 1
 
 

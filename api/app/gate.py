@@ -1,15 +1,16 @@
-"""The gate before the application. A request passes three checks in order: caller, body, slot.
+"""Gate before the application. A request passes three checks in order: caller, body, slot.
 
-FastAPI reads a body before it asks who sent it. Here a new token or session is verified first, and
-a body without one is small. A credential that was verified before is remembered, and verified again
-before a body is read if that was ten seconds ago. The route verifies it once more. One that a route
-has refused is forgotten. A body that is read
-here holds no slot of its class and no thread while it arrives, but a place among the bodies of
-strangers or of researchers. The parts of uploads and the messages of two-party runs are streamed
-to where they are read, and hold a slot of their class meanwhile.
+FastAPI reads a body before it identifies the sender. Here a new token or session is verified first,
+and a body without one has a small limit. The researcher of a verified credential is cached. Before
+a body is read, the credential is verified again if its last verification was ten seconds ago. The
+route verifies it once more. A credential that a route has refused is removed from the cache.
 
-A request gives its slot and its permit back when its answer begins, so that a client who does
-not read keeps neither. Exports keep theirs: they are made while they are sent.
+A body that is read here holds no slot of its class and no thread while it arrives. It holds a place
+among the bodies of unknown callers, or of researchers. The parts of uploads and the messages of
+two-party runs are streamed to their readers, and hold a slot of their class meanwhile.
+
+A request returns its slot and its permit when its answer begins, so that a client who does not read
+keeps neither. Exports keep theirs: they are computed while they are sent.
 """
 
 import asyncio
@@ -58,17 +59,17 @@ _PUBLIC = (
     ("POST", "/v1/applications"),
     ("POST", "/console/sign-in"),
 )
-# Bodies that are streamed to where they are read, if their sender is known.
+# Bodies that are streamed to their readers, if their sender is known.
 _STREAMED = re.compile(r"/audiences/[^/]+/groups/[^/]+/members$|^/v1/audits/[^/]+/exchange$")
 _PLANNER = re.compile(r"^/console/plan(/curve)?$")
-# Classes that have places of their own where they write or compute.
+# Classes with their own limits on concurrent writes or computations.
 _PLACED = ("uploads", "exchanges")
 _READS = ("GET", "HEAD", "OPTIONS")
 _UNAUTHENTICATED = 401
 
 
 class Gate:
-    """Middleware that refuses a request before any work is done for it, or lets it through."""
+    """Middleware that refuses a request before any work is done for it, or admits it."""
 
     def __init__(
         self,
@@ -101,19 +102,19 @@ class Gate:
             self._shed_quotes(scope, known)
             receive = await self._body(scope, receive, known)
             return await self._serve(scope, receive, send, known)
-        except ConnectionAbortedError:  # the client left before its body was complete
+        except ConnectionAbortedError:  # the client disconnected before its body was complete
             return None
         except (ApiError, *UNAVAILABLE) as error:
             refusal = error if isinstance(error, ApiError) else database_unavailable(error)
             return await self._refuse(refusal, scope, receive, send)
 
     async def _recognise(self, scope: Scope) -> Known | None:
-        """Return the researcher of a request: remembered, or verified if the credential is new.
+        """Return the researcher of a request: cached, or verified if the credential is new.
 
-        The route verifies every credential anew, once the request has a slot: what is shed costs
-        no verification. Before a body is read, a verification that is not fresh is repeated. A
-        request without a body whose credential is wrong goes on as a
-        stranger's: its path may need none, and the route answers otherwise.
+        The route verifies every credential again after admission, so shed requests cost no
+        verification. Before a body is read, a verification that is not fresh is repeated. A request
+        without a body whose credential is wrong continues as an unknown caller's: its path may need
+        no credential, and otherwise the route refuses it.
         """
         if (scope["method"], scope["path"]) in _PUBLIC:
             return None
@@ -140,9 +141,9 @@ class Gate:
         return None if caller is None else self._callers.learn(credential, caller)
 
     def _slots_to_verify(self, scope: Scope, known: Known | None) -> AbstractContextManager[None]:
-        """Hold a slot of strangers, or one of the researcher whom the credential was verified for.
+        """Hold a slot of unknown callers, or one of the researcher of a known credential.
 
-        A flood of forged tokens keeps no known researcher from sending a body.
+        So a flood of forged tokens keeps no known researcher from sending a body.
         """
         if known is None:
             return self._admission["new-credentials"].hold(network_key(scope))
@@ -151,7 +152,7 @@ class Gate:
     def _shed_quotes(self, scope: Scope, known: Known | None) -> None:
         """Refuse a quote while audits that are under way need every slot, permit or worker.
 
-        A service that quotes more than it can run has no time left to run anything.
+        A service that quotes more audits than it can run has no time left to run any.
         """
         if known is not None and classify(scope, known.role) == "quotes":
             refusal = self._refusal_of_quote(known)
@@ -170,9 +171,9 @@ class Gate:
         return charges or self._admission.may_refuse
 
     def _refuse_before_parsing(self, request: WholeRequest) -> Refusal | None:
-        """Return the refusal of a request that would be shed; None if it takes the usual way.
+        """Return the refusal of a request that would be shed; None if it takes the usual path.
 
-        A new credential is verified first. Pages of the console and probes take the usual way.
+        A new credential is verified first. Pages of the console and probes take the usual path.
         """
         path, credential = request.path, request.credential
         known = None if credential is None else self._callers.find(credential)
@@ -185,15 +186,15 @@ class Gate:
         return self._admission[name].refusal(known.key if known else request.network_key)
 
     def _forget(self, scope: Scope) -> None:
-        """Forget a credential that a route refused: its next body is not read."""
+        """Remove a credential that a route refused from the cache: its next body is not read."""
         credential = credential_of(scope, self._sessions)
         if credential is not None:
             self._callers.forget(credential)
 
     def _refuse_early(self, scope: Scope, credential: PresentedCredential | None) -> None:
-        """Refuse a body without a credential, and one that is too large for anybody."""
+        """Refuse a body without a credential, and one that is too large for any caller."""
         self._refuse_large(scope, self._largest(scope))
-        # A page of the console tells its visitor to sign in.
+        # A page of the console asks its visitor to sign in.
         if credential is None and not _is_page(scope):
             raise UnauthenticatedError(
                 "Send an access token: Authorization: Bearer <token>.", sent=False
@@ -206,7 +207,7 @@ class Gate:
         return authenticate_early(self._authenticate, scope["state"], credential.secret)
 
     async def _body(self, scope: Scope, receive: Receive, known: Known | None) -> Receive:
-        """Return a `receive` of the body, once its size is known to be allowed."""
+        """Return a `receive` of the body, after its size was checked."""
         if not has_body(scope):
             return receive
         limit = self._largest(scope)
@@ -224,7 +225,7 @@ class Gate:
             return replay_body(await body.read(), receive)
 
     def _largest(self, scope: Scope) -> int:
-        """Return the largest body that anybody may send to this path."""
+        """Return the largest body that any caller may send to this path."""
         settings = self.settings
         return settings.max_part_bytes if _is_streamed(scope) else settings.max_body_bytes
 
@@ -253,7 +254,7 @@ class Gate:
             await self.app(scope, receive, sending)
 
     def _permits_of(self, scope: Scope, name: str) -> asyncio.Semaphore | None:
-        """Return the permits one of which a request of this class needs, if any."""
+        """Return the permits of which a request of this class needs one, if any."""
         if name == "sign-in":
             return self._writes[name]
         if scope["method"] in _READS:

@@ -1,6 +1,6 @@
 """Generator of the unions of requests and releases: `python -m api.app.generate_kinds [--check]`.
 
-Editors and type checkers read the unions from a file; the registry says what is in it.
+Editors and type checkers read the unions from a file, which is generated from the registry.
 """
 
 import sys
@@ -53,7 +53,7 @@ def _union(name: str, models: list[str]) -> list[str]:
 
 
 def main() -> int:
-    """Write the module, or say with `--check` whether it is in step with the registry."""
+    """Write the module; with `--check`, return 1 if it differs from the registry."""
     text = generate()
     if "--check" not in sys.argv:
         PATH.write_text(text)

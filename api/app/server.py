@@ -1,7 +1,7 @@
-"""The server of `platform-auditor serve`: it ends with the shift of its worker, and no later.
+"""Server of `platform-auditor serve`, which stops its worker and its requests at the same time.
 
-uvicorn alone waits for requests first, streams among them, and only then tells the application to
-stop: a worker of this process would take up audits meanwhile, and have its own time after that.
+uvicorn alone first waits for requests, including streams, and only then tells the application to
+stop. Until then a worker of this process would claim audits, and have its own time after that.
 """
 
 import math
@@ -17,8 +17,8 @@ from api.app.connections import limited_protocol
 from api.app.container import Container
 from api.audits.queue.worker_thread import WorkerThread, freeze_startup_objects
 
-# Seconds after which a thread that computes lets another one run (Python's default: 0.005). With
-# fifteen of them at work, the event loop, which sheds and answers probes, waits for 3 ms at most.
+# Seconds after which a computing thread lets another one run (Python's default: 0.005). With
+# fifteen computing threads, the event loop, which sheds and answers probes, waits for 3 ms at most.
 # Five threads of pure Python take no measurably more processor time than at 0.001 or 0.005.
 _SWITCH_SECONDS = 0.0002
 # Connections that wait in the operating system until they are accepted.
@@ -31,10 +31,10 @@ class Server(uvicorn.Server):
         self._worker_thread = worker_thread
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept few connections in a turn, and let the system keep many more waiting.
+        """Accept few connections per iteration, and let the operating system queue many more.
 
-        asyncio has one number for both. Accepting thousands in one turn uses up all files before
-        any connection can be dropped.
+        asyncio has one number for both. Accepting thousands in one iteration uses up all files
+        before any connection can be dropped.
         """
         await super().startup(sockets)
         for server in self.servers:
@@ -43,13 +43,13 @@ class Server(uvicorn.Server):
                     same.listen(_WAITING_CONNECTIONS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Requests and the worker have the same `shutdown_seconds` to finish."""
+        """Stop the worker and the requests, which have the same `shutdown_seconds` to finish."""
         self._worker_thread.request_stop()
         await super().shutdown(sockets)
 
 
-def configured(container: Container, host: str, port: int) -> uvicorn.Config:
-    """Return how uvicorn serves; only `trusted_proxies` may name another caller's address."""
+def make_server_config(container: Container, host: str, port: int) -> uvicorn.Config:
+    """Return uvicorn's configuration; only `trusted_proxies` may state another caller's address."""
     settings = container.settings
     most = client_connections(settings, open_file_limit())
     app = create_app(container)
@@ -70,8 +70,8 @@ def configured(container: Container, host: str, port: int) -> uvicorn.Config:
 
 
 def run(container: Container, host: str, port: int) -> None:
-    """Serve until told to stop (SIGTERM, SIGINT)."""
-    config = configured(container, host, port)
+    """Serve until a signal to stop (SIGTERM, SIGINT)."""
+    config = make_server_config(container, host, port)
     sys.setswitchinterval(_SWITCH_SECONDS)
     freeze_startup_objects()
     Server(config, container.worker_thread).run()

@@ -1,1 +1,1 @@
-"""Audiences: uploads, sealing, samples."""
+"""Audiences: uploads, matching, sealing, samples."""

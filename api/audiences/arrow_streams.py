@@ -1,9 +1,9 @@
-"""Arrow streams of strangers, which may be small and say that they are large.
+"""Arrow streams from untrusted senders, which may be small and claim to be large.
 
-A compressed buffer of a few kilobytes can stand for gigabytes, and an array of nothing for any
-number of rows. So the schema is judged before any rows are read, and compressed ones are refused:
-then there is nothing in memory that was not in the body, whose size is limited. Rows and batches
-are counted before the rows are looked at.
+A compressed buffer of a few kilobytes can expand to gigabytes, and an empty array can claim any
+number of rows. So the schema is checked before any rows are read, and compressed buffers are
+refused. Then everything in memory was in the body, whose size is limited. Rows and batches are
+counted before the rows are read.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,12 +19,12 @@ _MOST_BATCHES = 10_000
 
 
 def read_stream(body: IO[bytes], check: Callable[[pa.Schema], None], limit: RowLimit) -> pa.Table:
-    """Return the table of a stream, once `check` has found nothing wrong with its schema."""
+    """Return the table of a stream, after `check` has accepted its schema."""
     messages = iter(pa.ipc.MessageReader.open_stream(body))
     first = next(messages, None)
-    # Arrow takes the caller's word for what a message is, and crashes where it is not.
+    # Arrow trusts the stated type of a message, and crashes if it is wrong.
     if first is None or first.type != "schema":
-        raise pa.ArrowInvalid("the stream does not begin with a schema")
+        raise pa.ArrowInvalid("The stream does not begin with a schema.")
     schema = pa.ipc.read_schema(first)
     check(schema)
     return pa.Table.from_batches(_batches(messages, schema, limit), schema)
@@ -36,11 +36,11 @@ def _batches(
     rows = 0
     for number, message in enumerate(messages):
         if number >= _MOST_BATCHES:
-            raise pa.ArrowInvalid(f"more than {_MOST_BATCHES} record batches: write larger ones")
+            raise pa.ArrowInvalid(f"More than {_MOST_BATCHES} record batches: write larger ones.")
         if message.type != "record batch":
-            raise pa.ArrowInvalid(f"a {message.type} message is not expected here")
+            raise pa.ArrowInvalid(f"The stream has a {message.type} message instead of a batch.")
         if compressed(message):
-            raise pa.ArrowInvalid("compressed buffers are not accepted: write without compression")
+            raise pa.ArrowInvalid("Compressed buffers are not accepted: write without compression.")
         batch = pa.ipc.read_record_batch(message, schema)
         rows += batch.num_rows
         limit.check(rows)

@@ -1,4 +1,4 @@
-"""The parts of a deployment that uploads use."""
+"""Parts of a deployment that uploads use."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from api.web.dependencies import part
 class UploadParts:
     """Parts of the service that an upload or a sealing reads and writes.
 
-    `slots` bounds the parts being parsed and the audiences being sealed.
+    `slots` bounds the number of parts being parsed and audiences being sealed.
     """
 
     store: Store

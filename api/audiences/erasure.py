@@ -1,4 +1,4 @@
-"""Erasing the members of an audience. Commitment, charges, releases and balances stay."""
+"""Erasure of the members of an audience. Commitment, charges, releases and balances stay."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -7,7 +7,12 @@ import numpy as np
 from sqlmodel import Session, col, delete, select
 
 from api.accounting import lifetime_caps
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_membership,
+)
 from api.audiences import similarity_sketches
 from api.audiences.uploads import has_pending_audit, load_groups
 from api.db import (
@@ -35,7 +40,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
     lock(session)
     if has_pending_audit(session, audience.id):
         raise ConflictError(
-            "an audit on this audience has not finished; cancel it or wait",
+            "An audit of this audience has not finished. Cancel it, or wait until it is final.",
             case="audit-not-finished",
         )
     _carry(session, audience)
@@ -52,7 +57,7 @@ def erase(session: Session, audience: AudienceRow) -> None:
 
 
 def _carry(session: Session, audience: AudienceRow) -> None:
-    """Add up what everybody bore of all charges that stand, and carry it forward at once."""
+    """Add up each person's debits of all charges that stand, and carry the sum forward."""
     standing = ChargeRow.audience_id == audience.id, col(ChargeRow.refunded_at).is_(None)
     charges = session.exec(select(ChargeRow).where(*standing))
     costs = {charge.audit_id: charge.rho for charge in charges}
@@ -64,14 +69,14 @@ def _carry(session: Session, audience: AudienceRow) -> None:
         return
     borne = lifetime_caps.load_spent(session, costs, found.labels, found.membership)
     lifetime_caps.carry_over(
-        session, found.membership, borne, found.uploaded, drawn=displaces(audience)
+        session, found.membership, borne, found.uploaded, drawn=can_displace_people(audience)
     )
 
 
 def _carry_recorded(
     session: Session, audience: AudienceRow, costs: Mapping[str, Fraction], rows: int
 ) -> None:
-    """Carry forward what each charge on a hidden audience debits the people it has recorded."""
+    """Carry forward the debit of each charge on a hidden audience, for the people it recorded."""
     for audit_id, cost in costs.items():
         people, _ = load_charged_members(session, audit_id, audience)
         amounts = [np.full(len(group), to_pico(cost), np.int64) for group in people.groups]
@@ -79,7 +84,9 @@ def _carry_recorded(
 
 
 def _forget_runs(session: Session, audience: AudienceRow) -> None:
-    """Drop whom each row of the upload found, who was left out, and what two-party runs said."""
+    """Delete the people of each uploaded row, the exclusions, and the messages of two-party
+    runs.
+    """
     session.exec(delete(OrderRow).where(col(OrderRow.audience_id) == audience.id))
     audits = select(AuditRow.id).where(AuditRow.audience_id == audience.id)
     session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id).in_(audits)))

@@ -1,7 +1,7 @@
-"""Expiry: abandoned uploads, members after their time, and spent tokens are erased.
+"""Expiry: erases abandoned uploads, members after their retention period, and expired tokens.
 
-Identifiers are overwritten when they are sealed, people when they are erased; in SQLite's log they
-stay until it is cut.
+Identifiers are overwritten when they are sealed, people when they are erased. In SQLite's
+write-ahead log they stay until it is truncated.
 """
 
 from sqlmodel import col, select
@@ -15,7 +15,7 @@ from api.ledger import lock
 
 
 def purge_expired(store: Store) -> None:
-    """Erase what has expired, one audience at a time. Commitments, debits and releases stay."""
+    """Erase everything expired, one audience at a time. Commitments, debits and releases stay."""
     with store.write() as session:
         forget_expired(session, now())
     expired = col(AudienceRow.state) != "erased", col(AudienceRow.expires_at) < now()

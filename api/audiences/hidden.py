@@ -1,9 +1,9 @@
-"""Hidden audiences: a number of identifiers, which are compared without being shown.
+"""Hidden audiences: a number of identifiers, which are compared without being revealed.
 
 Private set intersection finds, during a two-party run, which of the platform's own people are among
-them; nobody who is not on the platform is shown to it. The auditor states the commitment.
-The people whom a run finds belong to its charge (`api.accounting.charge.record_people`): the
-audience itself stays empty, so that no other audit can read them.
+them. The platform learns nothing about the others. The auditor states the commitment. The people
+whom a run finds belong to its charge (`api.accounting.charge.record_people`). The audience itself
+stays empty, so that no other audit can read them.
 """
 
 import numpy as np
@@ -30,14 +30,16 @@ LABEL = "g0"
 def hide(
     session: Session, caller: Caller, draft: HiddenDraft, platform: Platform, settings: Settings
 ) -> Audience:
-    """Create a hidden audience of this many rows, sealed at once.
+    """Create a hidden audience of this number of rows, sealed at once.
 
     The platform's side has its public size.
     """
     if platform.directory is None or settings.two_party_candidates is None:
-        raise UnavailableSampleError("this service compares no hidden audiences: upload one")
+        raise UnavailableSampleError(
+            "This service does not support hidden audiences. Upload an audience instead."
+        )
     if draft.rows > settings.max_members:
-        raise AudienceTooLargeError(f"an audience may have {settings.max_members} members")
+        raise AudienceTooLargeError(f"An audience may have at most {settings.max_members} members.")
     lock(session)
     check_audiences(session, caller.auditor, settings)
     audience = AudienceRow(

@@ -1,8 +1,8 @@
-"""Members in JSON Lines: one object a line, with one identifier.
+"""Members in JSON Lines: one object per line, with one identifier.
 
-Python's own parser reads each line. pyarrow's reader of JSON ends the process where the first value
-is `null` (pyarrow 26.0.1). Lines are limited before they are parsed, so that no line holds much
-more memory than it has bytes.
+Python's own parser reads each line. pyarrow's JSON reader ends the process if the first value is
+`null` (pyarrow 26.0.1). The length of a line is checked before it is parsed, so that no line takes
+much more memory than it has bytes.
 """
 
 import json
@@ -17,21 +17,21 @@ from api.kernel.errors import MalformedMembersError
 
 # A user name of 200 characters, each written as two escapes, has 2,400 bytes.
 LONGEST_LINE = 16_384
-# Bytes of lines that are parsed between two additions to the table.
+# Bytes of lines that are parsed before they are added to the table.
 _CHUNK = 262_144
 _WHITE_SPACE = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-# Python decodes half of an escaped pair, which is no character.
+# Python decodes one half of an escaped surrogate pair, which is not a character.
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# An object is the tuple of its pairs, so that a name that comes twice is seen.
+# An object becomes the tuple of its pairs, so that a duplicate name is detected.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
 
 
 def read_json_lines(body: IO[bytes], limit: RowLimit) -> pa.Table:
-    """Return the one column of the lines, or raise what is wrong with which line.
+    """Return the one column of the lines, or raise an error that names the line.
 
-    Lines of nothing but white space are not counted. A field that is `null` counts as absent.
+    Lines of white space only are not counted. A field that is `null` counts as absent.
     """
     kind, rows, chunks = "", 0, []
     for lines in _chunks(body):
@@ -44,12 +44,12 @@ def read_json_lines(body: IO[bytes], limit: RowLimit) -> pa.Table:
         limit.check(rows)
         chunks.append(pa.array([value for _, value in pairs], pa.string()))
     if not chunks:
-        raise MalformedMembersError("the members cannot be read: Empty JSON Lines", line=None)
+        raise MalformedMembersError("The members cannot be read: there are no lines.", line=None)
     return pa.table({kind: pa.chunked_array(chunks)})
 
 
 def _chunks(body: IO[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines that are not empty, without white space around them, in chunks."""
+    """Yield the lines that are not empty, without surrounding white space, in chunks."""
     mark = body.read(len(_BYTE_ORDER_MARK))
     if mark != _BYTE_ORDER_MARK:
         body.seek(0)
@@ -72,7 +72,7 @@ def _pair(line: bytes, number: int) -> tuple[str, str]:
     if not isinstance(identifier, str):
         raise _wrong(number, "has an identifier that is not a string")
     if not (name + identifier).isascii() and _SURROGATE.search(name + identifier):
-        raise _wrong(number, "has a surrogate, which is no character")
+        raise _wrong(number, "has a surrogate, which is not a character")
     return name, identifier
 
 
@@ -86,13 +86,13 @@ def _parse(line: bytes, number: int) -> object:
     except (ValueError, RecursionError):
         raise _wrong(number, "is not JSON in UTF-8") from None
     if end != len(text):
-        raise _wrong(number, "goes on after its first value")
+        raise _wrong(number, "continues after its first value")
     return value
 
 
 def _wrong(number: int, what: str) -> MalformedMembersError:
     return MalformedMembersError(
-        f"line {number} {what}; nothing of this part was kept. Send one object a line with one"
+        f"Line {number} {what}. Nothing of this part was stored. Send one object per line, with one"
         " identifier, as a string.",
         line=number,
     )

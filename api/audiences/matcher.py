@@ -1,11 +1,11 @@
 """Background matching: an accepted part is matched in memory, and delivered at a public time (R2).
 
-A part is answered for before it is matched, so that no answer waits for the platform. Its result is
+A part is accepted before it is matched, so that no response waits for the platform. Its result is
 written when its public time is over, never before: `api.platforms.public_pace`. A part that is late
-is written at the next public time. The operator is told by a metric and by the log; an auditor who
-seals the audience meanwhile sees how many steps it took. Identifiers are in memory alone. A process
-that ends with parts unmatched leaves them claimed; when their public time is long over, they are
-lost and must be sent again. An outage of the platform costs a part the same after a few attempts.
+is written at the next public time. A metric and the log tell the operator. An auditor who seals the
+audience meanwhile sees the number of steps it took. Identifiers are in memory alone. If a process
+ends with unmatched parts, they stay claimed. Long after their public time they count as lost and
+must be sent again. After a few attempts, an outage of the platform has the same effect.
 """
 
 import logging
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from api.audiences import uploads
-from api.audiences.matching import match_isolating_failures, work_of
+from api.audiences.matching import count_matching_work, match_isolating_failures
 from api.audiences.parsing import Members
 from api.audiences.places import MatchingPlaces, Ticket
 from api.audiences.uploads import ClaimedPart
@@ -29,10 +29,10 @@ from api.platforms.public_pace import Pace
 from api.telemetry.metrics import LATE_PARTS
 
 ATTEMPTS = 4
-# Seconds after which the next public time of a late part is written down.
+# Seconds after which the next public time of a late part is recorded.
 HEARTBEAT = uploads.GRACE.total_seconds() / 3
 MOST_PARTS, MOST_BYTES = 16, 256 * 1024 * 1024
-# Places for each part that may be read at once: parts are matched while others are read.
+# Matching slots per part that may be read at once: parts are matched while others are read.
 PLACES_PER_UPLOAD = 2
 
 log = logging.getLogger(__name__)
@@ -40,10 +40,10 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Matcher:
-    """The parts that this process has accepted, each until it is written down at a public time.
+    """Parts that this process has accepted, each until it is recorded at a public time.
 
-    They have places, which auditors share (`api.audiences.places`). All of them are matched at
-    once: a part that waited for another would be late by the time that one took.
+    They hold places, which auditors share (`api.audiences.places`). All of them are matched at
+    once: a part that waited for another would be late by the other's matching time.
     """
 
     store: Store
@@ -55,33 +55,33 @@ class Matcher:
 
     @cached_property
     def places(self) -> MatchingPlaces:
-        """The places of this process."""
+        """Return the places of this process."""
         parts = min(MOST_PARTS, PLACES_PER_UPLOAD * self.settings.uploads_at_once)
         return MatchingPlaces(parts, MOST_BYTES)
 
     def duration(self, members: Members) -> float:
         """Return the public duration of matching these identifiers, in seconds."""
-        return self.pace.duration(work_of(members))
+        return self.pace.duration(count_matching_work(members))
 
     def begin(self, part: ClaimedPart, ticket: Ticket) -> None:
-        """Match a part, which has a place, in a thread of its own."""
+        """Match a part, which holds a place, in a thread of its own."""
         given = part, ticket
         threading.Thread(target=self._run, args=given, name="matcher", daemon=True).start()
 
     def drain(self, seconds: float) -> None:
-        """Wait until no part is left, at most this long."""
+        """Wait until no part is left, or until `seconds` have passed."""
         self.places.drain(seconds)
 
     def _run(self, part: ClaimedPart, ticket: Ticket) -> None:
         try:
             self.see_to(part)
-        except Exception:  # the part is lost; sealing the audience says so
+        except Exception:  # the part is lost, and sealing the audience reports it
             log.exception("matching.error")
         finally:
             self.places.leave(ticket)
 
     def see_to(self, part: ClaimedPart) -> None:
-        """Match a part and write down whom it found, at one of its public times."""
+        """Match a part and record the people it found, at one of its public times."""
         begun, duration, attempts = self.clock(), part.seconds, 1
         result, known = self._start(part), part.seconds
         while True:
@@ -108,7 +108,7 @@ class Matcher:
         def fulfil() -> None:
             try:
                 result.set_result(match_isolating_failures(self.people, part.members))
-            except BaseException as error:  # it is seen to by who waits for the result
+            except BaseException as error:  # the thread that waits for the result handles it
                 result.set_exception(error)
 
         threading.Thread(target=fulfil, name="match", daemon=True).start()
@@ -120,10 +120,10 @@ class Matcher:
             identifiers = len(part.members.identifiers)
             facts = {"identifiers": identifiers, "seconds": round(duration, 3)}
             log.warning("matching.late", extra=facts)
-        return self.pace.extend(work_of(part.members), duration)
+        return self.pace.extend(count_matching_work(part.members), duration)
 
     def _delivered(self, part: ClaimedPart, found: Persons) -> bool:
-        """Whether it was written down, or is not wanted any more."""
+        """Record the result; return False if the database is unavailable."""
         try:
             uploads.store_matches(self.store, part, found)
         except UNAVAILABLE:

@@ -1,11 +1,11 @@
-"""One part of an upload: the people that its identifiers find, and what binds the auditor to them.
+"""Matching of one part of an upload: the people that it finds, and the auditor's commitment to it.
 
-The service hashes the identifiers while the part arrives, which takes as long as the upload alone
-demands. It asks the platform afterwards, at a public pace (`api.audiences.matcher`). The database
+The service hashes the identifiers while the part arrives, in a time that depends on the upload
+alone. It asks the platform afterwards, at a public pace (`api.audiences.matcher`). The database
 keeps eight bytes for each identifier, found or not, the digest of the part, and its sketch under a
 key of this deployment. No identifier is kept, and nothing of the rest is visible (R2).
 
-Matching costs no budget, and a part may be sent again and again. So the platform is asked about an
+Matching costs no budget, and a part may be sent repeatedly. So the platform is asked about an
 identifier once, however often it is in the part, and each auditor has a quota.
 """
 
@@ -25,7 +25,8 @@ from privacy.commitment import part_digest
 from privacy.sketch import Hashes
 
 _AT_ONCE = 16_384
-# A user name takes a platform about this many times as long as a hash of 32 bytes (ADR 21).
+# A platform needs about this many times longer for a user name than for a hash of 32 bytes (ADR
+# 21).
 _USERNAME_WORK = 10
 
 
@@ -37,7 +38,9 @@ class Binding(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """People found by the identifiers, in their order; the digest of their tokens; their sketch."""
+    """People found by the identifiers, in the same order; the digest of their tokens; their
+    sketch.
+    """
 
     kind: str
     persons: Persons
@@ -46,26 +49,26 @@ class Matched(NamedTuple):
 
 
 def match_people(people: People, members: Members, settings: Settings) -> Matched:
-    """Hash the identifiers and ask the platform, which may take its time: hold no lock."""
+    """Hash the identifiers and ask the platform, which may be slow: hold no lock."""
     digest, sketch = bind(members, settings)
     return Matched(members.kind, match_isolating_failures(people, members), digest, sketch)
 
 
 def bind(members: Members, settings: Settings) -> Binding:
-    """Return the digest and the sketch of a part. The platform is not asked."""
+    """Return the digest and the sketch of a part, without asking the platform."""
     sketch = new_sketch(settings)
     digest = part_digest(sketch.watch(_tokens(members)))
     return Binding(digest, sketch.smallest)
 
 
-def work_of(members: Members) -> int:
-    """Return the work of matching a part, in hashed identifiers: a public number."""
+def count_matching_work(members: Members) -> int:
+    """Return the work of matching a part, in units of one hashed identifier: a public number."""
     weight = _USERNAME_WORK if members.kind == "username" else 1
     return weight * len(members.identifiers)
 
 
 def match_isolating_failures(people: People, members: Members) -> Persons:
-    """Return the people whom the identifiers find; one for which the adapter fails finds nobody."""
+    """Return the people found; an identifier for which the adapter fails finds nobody."""
     if _repeats(members):
         encoded = members.identifiers.dictionary_encode()
         once = Members(members.kind, encoded.dictionary)
@@ -75,32 +78,34 @@ def match_isolating_failures(people: People, members: Members) -> Persons:
 
 
 def require_answering(people: People, members: Members) -> None:
-    """Raise if the platform does not answer about nobody: then no part is accepted."""
+    """Raise if the platform does not answer an empty request: then no part is accepted."""
     kind, column = members
     require_answer(adapter_call("match")(lambda: people.match(kind, column[:0])))
 
 
 def require_answer(call: Callable[[], Persons]) -> Persons:
-    """Return the platform's answer, or raise and leave the audience as it was."""
+    """Return the platform's answer, or raise `UnavailableError`, which leaves the audience
+    unchanged.
+    """
     try:
         return call()
     except Exception as error:
         raise UnavailableError(
-            "the platform does not answer; the audience is as it was and still open, try again",
+            "The platform does not answer. The audience is unchanged and still open. Try again.",
             headers={"Retry-After": "5"},
             case="platform-silent",
         ) from error
 
 
 def _tokens(members: Members) -> Iterator[bytes]:
-    """Some at a time: as objects, short names take fifty times the memory they were sent in."""
+    """Yield the tokens in chunks: as Python objects, short names take fifty times their memory."""
     kind, column = members
     for start in range(0, len(column), _AT_ONCE):
         yield tokens(kind, column.slice(start, _AT_ONCE))
 
 
 def _repeats(members: Members) -> bool:
-    """Whether an identifier may be there twice: of hashes, whether their first words are."""
+    """Return whether an identifier may occur twice: for hashes, whether 8-byte prefixes repeat."""
     kind, column = members
     if kind == "username":
         return True

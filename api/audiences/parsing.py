@@ -1,7 +1,7 @@
-"""Members of a group as they arrive: CSV, JSON Lines or an Arrow stream of one column.
+"""Members of a group in an upload: CSV, JSON Lines or an Arrow stream of one column.
 
-The column's name says the kind of identifier. What is wrong is told with its line: the upload is
-the auditor's own, so nothing is given away.
+The column's name is the kind of identifier. Errors name the line: the upload is the auditor's own,
+so nothing private is revealed.
 """
 
 import re
@@ -24,19 +24,19 @@ DIGEST_TYPE = pa.binary(32)
 
 
 class Members(NamedTuple):
-    """The kind of identifier and the identifiers: strings, or 32 bytes each for hashes."""
+    """Kind of identifier, and the identifiers: strings, or 32 bytes each for hashes."""
 
     kind: str
     identifiers: pa.Array
 
 
 def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members:
-    """Return the identifiers of a part, or raise what is wrong with it and in which line."""
+    """Return the identifiers of a part, or raise an error that names the line."""
     media_type = media_type_of(content_type)
     try:
         table = _parse(body, media_type, limit)
         limit.check(len(table))
-        # What an Arrow stream says of its own offsets and characters may be false.
+        # The offsets and characters that an Arrow stream states may be wrong.
         table.validate(full=True)
         kind = _kind(table.schema)
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -49,14 +49,14 @@ def read_members(body: IO[bytes], content_type: str, limit: RowLimit) -> Members
 
 
 def combine_chunks(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one array, without a copy where it is in one already."""
+    """Return a column in one array, without a copy if it is one array already."""
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays([pa.array([], column.type), *column.chunks])
 
 
 def tokens(kind: str, identifiers: pa.Array) -> bytes:
-    """The identifiers as the commitment takes them, 32 bytes each."""
+    """Return the identifiers as the commitment hashes them, 32 bytes each."""
     if kind == "username":
         return username_tokens(identifiers.to_pylist())
     data = identifiers.buffers()[1]
@@ -70,51 +70,57 @@ def _parse(body: IO[bytes], media_type: str, limit: RowLimit) -> pa.Table:
     if media_type == CSV:
         _refuse_wide(body)
         strings = {kind: pa.string() for kind in IDENTIFIER_KINDS}
-        # Only nothing is nothing: Nan and NA are names.
+        # Only the empty field is null: "Nan" and "NA" are names.
         options = pyarrow.csv.ConvertOptions(
             column_types=strings, strings_can_be_null=True, null_values=[""]
         )
-        # In one thread, an error tells its row.
+        # In one thread, an error names its row.
         reading = pyarrow.csv.ReadOptions(use_threads=False)
         return pyarrow.csv.read_csv(body, read_options=reading, convert_options=options)
     if media_type == JSON_LINES:
         return read_json_lines(body, limit)
-    raise UnsupportedMediaTypeError(f"send one of {', '.join(MEDIA_TYPES)}")
+    raise UnsupportedMediaTypeError(f"Send the members as one of {', '.join(MEDIA_TYPES)}.")
 
 
 def _refuse_wide(body: IO[bytes]) -> None:
-    """Refuse a header of very many columns, each of which would cost the parser far more."""
+    """Refuse a header of more than a hundred columns, each of which would cost the parser far
+    more.
+    """
     header = body.read(2**21)
     body.seek(0)
     if re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") > 100:
-        raise MalformedMembersError("one column is expected; found: more than a hundred", line=1)
+        raise MalformedMembersError(
+            "The members must have one column. This header has more than a hundred.", line=1
+        )
 
 
 def _unreadable(error: Exception) -> MalformedMembersError:
     message = str(error).split("\n")[0][:300]
     found = re.search(r"[Rr]ow #?(\d+)", message)
     line = int(found.group(1)) if found else None
-    return MalformedMembersError(f"the members cannot be read: {message}", line=line)
+    return MalformedMembersError(f"The members cannot be read: {message}", line=line)
 
 
 def _kind(schema: pa.Schema) -> str:
     if len(schema) != 1 or schema.names[0] not in IDENTIFIER_KINDS:
         names = ", ".join(schema.names[:5])
         raise MalformedMembersError(
-            f"one column is expected, named {' or '.join(IDENTIFIER_KINDS)}; found: {names}", line=1
+            f"The members must have one column, named {' or '.join(IDENTIFIER_KINDS)}."
+            f" Found: {names}.",
+            line=1,
         )
     return cast("str", schema.names[0])
 
 
 def _check_schema(schema: pa.Schema) -> None:
-    """Refuse types that no identifier has."""
+    """Refuse column types that no identifier has."""
     kind, found = _kind(schema), schema.types[0]
     if pa.types.is_string(found) or pa.types.is_large_string(found):
         return
     if kind == "username":
-        raise MalformedMembersError("user names must be strings", line=1)
+        raise MalformedMembersError("User names must be strings.", line=1)
     if found != DIGEST_TYPE:
-        raise MalformedMembersError("hashes must be 64 hexadecimal digits or 32 bytes", line=1)
+        raise MalformedMembersError("Hashes must be 64 hexadecimal digits or 32 bytes.", line=1)
 
 
 def _usernames(column: pa.Array, header: int) -> pa.Array:
@@ -138,10 +144,10 @@ def _hashes(column: pa.Array, header: int) -> pa.Array:
 
 
 def _refuse(wrong: pa.Array, what: str, header: int) -> None:
-    """Refuse the first wrong row by its line, after `header` lines of header."""
+    """Raise an error that names the line of the first wrong row, after `header` lines."""
     first = pc.index(wrong, True).as_py()
     if first >= 0:
         line = first + header + 1
         raise MalformedMembersError(
-            f"line {line}: the identifier {what}; nothing of this part was kept", line=line
+            f"Line {line}: the identifier {what}. Nothing of this part was stored.", line=line
         )

@@ -1,6 +1,6 @@
-"""The upload of one part of a group: received, checked, accepted at once, and matched afterwards.
+"""Upload of one part of a group: received, checked, accepted at once, and matched afterwards.
 
-A part waits for a place among those that are being matched, so that the parts in memory are
+A part waits for a place among the parts that are being matched, so that the parts in memory are
 bounded (`api.audiences.places`).
 """
 
@@ -28,16 +28,16 @@ from api.identity.caller import Caller
 from api.kernel.errors import DigestMismatchError, OverloadedError
 from openapi.resources import Part
 
-# A part waits this long for a slot, whether or not its identifiers match, and is then refused.
+# Longest wait of a part for a slot, whether or not its identifiers match; then it is refused.
 PLACE_PATIENCE = timedelta(seconds=20)
 _IN_MEMORY = 4 * 1024 * 1024
-# Seconds between two looks for a place.
+# Seconds between two checks for a free place.
 _PAUSE = 0.005
 
 
 @dataclass(frozen=True)
 class PartUpload:
-    """One part of a group, as its address and its headers announce it."""
+    """One part of a group, as its URL and its headers announce it."""
 
     parts: UploadParts
     caller: Caller
@@ -48,9 +48,10 @@ class PartUpload:
     content_digest: str | None
 
     async def receive(self, chunks: AsyncIterator[bytes]) -> Part:
-        """Receive the part and accept it, in place of what had its number when it began to arrive.
+        """Receive and accept the part; it replaces the part that had its number when it began to
+        arrive.
 
-        Its matching begins before this returns, and goes on afterwards.
+        Its matching begins before this returns, and continues afterwards.
         """
         place = await run_in_threadpool(self._find_place)
         limit = row_limit(place.others, self.parts.settings)
@@ -107,7 +108,7 @@ class PartUpload:
 
 @dataclass(frozen=True)
 class _Arrived:
-    """The body of a part; `instead_of` is the digest of what had its number before."""
+    """Body of a part; `instead_of` is the digest of the part that had its number before."""
 
     body: IO[bytes]
     digest: str
@@ -117,9 +118,9 @@ class _Arrived:
 
 @asynccontextmanager
 async def _hold_place(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterator[Ticket]:
-    """Wait for a place among the parts that are matched, and for the turn to be read.
+    """Wait for a place among the parts that are matched, and for a slot to be read.
 
-    The caller has the place from then on, also after this context has ended.
+    The caller holds the place from then on, also after this context has ended.
     """
     places = parts.matcher.places
     ticket, taken = places.wait_for(auditor_id, size), False
@@ -145,7 +146,7 @@ async def _hold_place(parts: UploadParts, auditor_id: str, size: int) -> AsyncIt
 
 
 def _check_digest(header: str | None, received: bytes) -> None:
-    """Check an RFC 9530 digest, if one was sent."""
+    """Check the RFC 9530 digest, if the header is present."""
     if header is None:
         return
     name, _, value = header.partition("=")
@@ -155,6 +156,6 @@ def _check_digest(header: str | None, received: bytes) -> None:
         announced = b""
     if name.strip().lower() != "sha-256" or announced != received:
         raise DigestMismatchError(
-            "the bytes received do not have the Content-Digest announced (sha-256=:base64:); "
-            "send the part again"
+            "The received bytes do not have the announced Content-Digest (sha-256=:base64:). "
+            "Nothing was stored. Send the part again."
         )

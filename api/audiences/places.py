@@ -1,9 +1,9 @@
 """Places for accepted parts: a fair share for each auditor, and a bounded wait.
 
-A process holds a limited number of parts that are being matched, and a limited number of bytes.
-One auditor never holds every place. With k auditors who hold or wait for places, an auditor may
-take at most the k-th part of them, and always one. The auditor who holds the fewest places is
-served next; among equals, the one who came first.
+A process holds a limited number of parts that are being matched, and a limited number of bytes. One
+auditor never holds every place. With k auditors who hold or wait for places, an auditor may hold at
+most a k-th of them, and always one. The auditor who holds the fewest places is served next; among
+equals, the one who came first.
 
 Every decision follows from public numbers: places, sizes of parts and who sent them (R2).
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, eq=False)
 class Ticket:
-    """One part that waits for a place or has one: whose it is, and its size in bytes."""
+    """One part that waits for a place or has one: its auditor, and its size in bytes."""
 
     auditor_id: str
     size: int
@@ -23,7 +23,7 @@ class Ticket:
 
 @dataclass
 class MatchingPlaces:
-    """The places of one process: at most `parts` of `bytes` together."""
+    """Places of one process: at most `parts` parts, of at most `bytes` in all."""
 
     parts: int
     bytes: int
@@ -39,7 +39,7 @@ class MatchingPlaces:
         return ticket
 
     def take(self, ticket: Ticket) -> bool:
-        """Take a place if this ticket is the next one that fits; return whether it was."""
+        """Take a place if this ticket is the next one that fits; return whether it was taken."""
         with self._changed:
             if self._next() is not ticket:
                 return False
@@ -55,7 +55,7 @@ class MatchingPlaces:
             self._changed.notify_all()
 
     def drain(self, seconds: float) -> None:
-        """Wait until no place is held, at most this long."""
+        """Wait until no place is held, or until `seconds` have passed."""
         with self._changed:
             self._changed.wait_for(lambda: not self._held, seconds)
 
@@ -66,7 +66,7 @@ class MatchingPlaces:
 
     def _fits(self, ticket: Ticket) -> bool:
         if not self._held:
-            return True  # one part alone, however large
+            return True  # a single part is always accepted, however large
         own = [each.size for each in self._held if each.auditor_id == ticket.auditor_id]
         share = self._share()
         within_share = len(own) < share and (
@@ -76,6 +76,6 @@ class MatchingPlaces:
         return within_share and len(self._held) < self.parts and held + ticket.size <= self.bytes
 
     def _share(self) -> int:
-        """Return how many places one auditor may hold now."""
+        """Return the number of places that one auditor may hold now."""
         auditors = {ticket.auditor_id for ticket in (*self._held, *self._waiting)}
         return max(1, min(self.parts - 1, self.parts // len(auditors)))

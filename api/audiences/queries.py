@@ -1,4 +1,4 @@
-"""Audiences, as their own auditor sees them: what was uploaded, never what matched."""
+"""Queries of audiences by their own auditor: the upload, never the matches."""
 
 from sqlmodel import Session, select
 
@@ -20,5 +20,5 @@ def list_audiences(
 
 
 def get_audience(session: Session, caller: Caller, audience_id: str) -> Audience:
-    """Return one audience of the caller's auditor; another auditor's is not there."""
+    """Return one audience of the caller's auditor; for other auditors it does not exist."""
     return uploads.to_wire(session, uploads.get_owned(session, caller, audience_id))

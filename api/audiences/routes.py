@@ -1,4 +1,4 @@
-"""`/v1/audiences`: upload people by group, seal them, or have the platform draw a sample."""
+"""`/v1/audiences`: upload people by group, seal them, or request a sample from the platform."""
 
 from typing import Annotated
 
@@ -75,7 +75,7 @@ def sample_audience(
     settings: SettingsDep,
     platform: PlatformDep,
 ) -> Audience:
-    """Have the platform draw people who declared an attribute to it. You get a handle only."""
+    """Have the platform draw people who declared an attribute to it. You receive only a handle."""
     return sampling.draw(store, caller, draft, platform.people, settings)
 
 
@@ -101,13 +101,13 @@ def hide_audience(
 def list_audiences(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Audience]:
-    """Your audiences, newest first."""
+    """List your audiences, newest first."""
     return queries.list_audiences(session, caller, cursor, limit)
 
 
 @router.get("/{audience_id}", responses=responses(NotFoundError))
 def get_audience(audience_id: str, caller: AuditorDep, session: ReadDep) -> Audience:
-    """One audience: what you uploaded, never what matched."""
+    """Return one audience: your upload, never the matches."""
     return queries.get_audience(session, caller, audience_id)
 
 
@@ -148,8 +148,8 @@ async def put_members(
 ) -> Part:
     """Upload one part of a group: one column named after the kind of identifier.
 
-    A part replaces the part of the same number, so an upload that broke off can be resumed.
-    It is accepted at once and matched afterwards; the database keeps no identifier.
+    A part replaces the part of the same number, so an interrupted upload can be resumed. It is
+    accepted at once and matched afterwards; the database keeps no identifier.
     """
     upload = PartUpload(parts, caller, audience_id, label, part, content_type, content_digest)
     return await upload.receive(request.stream())
@@ -163,7 +163,7 @@ async def put_members(
 def empty_group(
     audience_id: str, label: LabelPath, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Response:
-    """Take back everything uploaded for a group, to upload it again."""
+    """Delete all uploaded parts of a group, so that it can be uploaded again."""
     service.empty_group(store, caller, audience_id, label, settings)
     return Response(status_code=204)
 
@@ -183,8 +183,8 @@ def empty_group(
 async def seal_audience(
     audience_id: str, seal: Seal, caller: AuditorDep, parts: UploadDep
 ) -> Audience:
-    """Close the audience. The answer commits you and the platform to what was uploaded.
+    """Seal the audience. The response commits you and the platform to the upload.
 
-    It comes when all parts are matched, at a public pace.
+    It arrives when all parts are matched, at a public pace.
     """
     return await service.seal_audience(parts, caller, audience_id, seal)

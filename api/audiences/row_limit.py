@@ -1,8 +1,8 @@
 """Limit on the rows of one part, enforced while the part arrives.
 
-A CSV file of 60 MB can hold 30 million rows, which take 40 seconds to parse. `RowLimit.take`
-counts the rows of text in each chunk before anything is parsed. It may count too many (blank
-lines, braces inside names), never too few.
+A CSV file of 60 MB can hold 30 million rows, which take 40 seconds to parse. `RowLimit.take` counts
+the rows of text in each chunk before anything is parsed. Its count may be too high (blank lines,
+braces inside names), never too low.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from api.kernel.settings import Settings
 
 @dataclass
 class RowLimit:
-    """Counts the rows of one part, and refuses the part if it has more than `most`."""
+    """Counter of the rows of one part, which refuses the part above `most` rows."""
 
     most: int
     refusal: ApiError
@@ -22,7 +22,7 @@ class RowLimit:
     _ends_in_cr: bool = field(default=False, init=False)
 
     def take(self, chunk: bytes, media_type: str) -> None:
-        """Count the rows in the next chunk of text; raise once there are too many."""
+        """Count the rows in the next chunk of text; raise above the limit."""
         if media_type == CSV:
             self._lines += self._line_ends(chunk)
             self.check(self._lines - 1)
@@ -49,14 +49,14 @@ def row_limit(others: int, settings: Settings) -> RowLimit:
         return RowLimit(
             left,
             AudienceTooLargeError(
-                f"{settings.max_members + 1} members or more with this part; an audience may have "
-                f"{settings.max_members}. The part was not kept."
+                f"With this part the audience would exceed its limit of "
+                f"{settings.max_members} members. Nothing of the part was stored."
             ),
         )
     return RowLimit(
         settings.max_part_rows,
         TooLargeError(
-            f"The part has more than {settings.max_part_rows} rows. Nothing of it was kept. "
+            f"The part has more than {settings.max_part_rows} rows. Nothing of it was stored. "
             "Split the upload into more parts.",
             limit=settings.max_part_rows,
         ),

@@ -1,7 +1,9 @@
-"""Audiences that the platform draws (paper 1, §4.3.1): the auditor gets a handle and exact sizes.
+"""Audiences that the platform draws ([IKH23], §4.3.1): the auditor gets a handle and exact sizes.
 
-What may be asked for is a public figure of the catalogue. A request above it is refused on that
-ground alone; below it the size is exact, and known.
+The available sizes are public figures of the catalogue. A request above them is refused for that
+reason alone; below them the size is exact, and known.
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023.
 """
 
 import secrets
@@ -33,7 +35,7 @@ Answer = TypeVar("Answer")
 def draw(
     store: Store, caller: Caller, draft: SampleDraft, people: People, settings: Settings
 ) -> Audience:
-    """Draw and seal at once. The platform is asked while nothing is locked."""
+    """Draw a sample and seal it at once. The platform is asked while nothing is locked."""
     _check(draft, people)
     drawn = _answer(lambda: _drawn(draft, people))
     with store.write() as session:
@@ -71,8 +73,10 @@ def _sealed(
     groups = load_groups(session, audience.id)
     membership = Membership.cut([drawn[group.label] for group in groups], 1)
     if [len(members) for members in membership.groups] != [group.members for group in groups]:
-        raise _unavailable("the platform did not draw the sample that it offers")
-    # Nobody uploaded anything: the platform commits, under a salt it forgets, to whom it drew.
+        raise _unavailable(
+            "The platform did not draw the sample that it offers. Nothing was stored."
+        )
+    # There is no upload: the platform commits to the people it drew, under a salt that it forgets.
     digests = {
         group.label: group_digest([part_digest([members.astype("<i8").tobytes()])])
         for group, members in zip(groups, membership.groups, strict=True)
@@ -92,11 +96,11 @@ def _drawn(draft: SampleDraft, people: People) -> dict[str, Persons]:
 
 
 def _answer(call: Callable[[], Answer]) -> Answer:
-    """Return the platform's answer, whether or not it concerns somebody."""
+    """Return the platform's answer, or raise `UnavailableError` for an error of any cause."""
     try:
         return call()
     except Exception as error:  # an adapter may raise anything
-        raise _unavailable("the platform does not answer; nothing was drawn, try again") from error
+        raise _unavailable("The platform does not answer. Nothing was drawn. Try again.") from error
 
 
 def _unavailable(why: str) -> UnavailableError:
@@ -107,13 +111,13 @@ def _check(draft: SampleDraft, people: People) -> None:
     labels = {group.label for group in draft.groups}
     values = {group.value for group in draft.groups}
     if len(labels) != len(draft.groups) or len(values) != len(draft.groups):
-        raise InvalidRequestError("a label or a value is named twice")
+        raise InvalidRequestError("A label or a value occurs twice.")
     offered = _answer(people.offers).get(draft.attribute, {})
     for group in draft.groups:
         available = offered.get(group.value, 0)
         if group.size > available:
             raise UnavailableSampleError(
-                f"{group.size} people asked for with {draft.attribute} {group.value}, "
-                f"{available} offered: see GET /v1/catalogue",
+                f"{group.size} people requested with {draft.attribute} {group.value}, "
+                f"{available} available. See GET /v1/catalogue.",
                 available=available,
             )

@@ -1,7 +1,7 @@
-"""Sealing: what was uploaded is committed to, once, and cannot change any more.
+"""Sealing: a commitment to the upload, made once; the audience cannot change any more.
 
-Whom the identifiers found is known since they arrived (`api.audiences.matching`), and nothing of it
-is visible: the answer is the same whether everybody matched or nobody (R2).
+The people whom the identifiers found are known since the upload (`api.audiences.matching`).
+Nothing of that is visible: the response is the same whether everybody matched or nobody (R2).
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,6 @@ from sqlmodel import Session, col, delete, select
 from api.audiences import similarity_sketches, uploads
 from api.audiences.matching import Matched, match_people, require_answer
 from api.audiences.parsing import Members, combine_chunks
-from api.audiences.sources import source_of
 from api.db import AudienceRow, GroupRow, OrderRow, PartRow, Store
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -41,7 +40,8 @@ _OF_AUDIENCE = col(PartRow.audience_id) == bindparam("audience")
 _PARTS = (
     select(PartRow)
     .where(_OF_AUDIENCE)
-    .order_by(col(PartRow.label), col(PartRow.number))  # as they lie: nothing is sorted
+    # in the order of the index: nothing is sorted
+    .order_by(col(PartRow.label), col(PartRow.number))
 )
 _WAITING = select(PartRow.label, PartRow.number, PartRow.due_at).where(
     _OF_AUDIENCE, col(PartRow.claim).is_not(None)
@@ -57,16 +57,16 @@ _FORGOTTEN = (
 def seal(
     store: Store, caller: Caller, audience_id: str, salt: bytes, people: People, settings: Settings
 ) -> Audience:
-    """Commit, cut to one person each, and forget the parts.
+    """Commit to the upload, deduplicate its people, and delete its parts.
 
-    The platform is asked while nothing is locked, for it may take its time. What was read then is
-    what is sealed, or nothing is.
+    The platform may be slow, so it is asked while nothing is locked. The audience is sealed with
+    exactly the parts that were read then, or not at all.
     """
     with store.snapshot() as session:
         audience = _opened(uploads.get_owned(session, caller, audience_id))
         groups = uploads.load_groups(session, audience_id)
         if empty := [group.label for group in groups if group.members == 0]:
-            raise EmptyGroupError(f"nothing was uploaded for {', '.join(empty)}", groups=empty)
+            raise EmptyGroupError(f"Nothing was uploaded for {', '.join(empty)}.", groups=empty)
         _refuse_unmatched(session, audience_id)
         parts = session.exec(_PARTS, params={"audience": audience_id}).all()
     found: dict[str, list[Matched]] = {group.label: [] for group in groups}
@@ -82,7 +82,7 @@ def seal(
         cut = background.submit(Membership.cut, persons, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.get_owned(session, caller, audience_id, lock="wait"))
-            # The database overwrites everything, which takes longer than the cut.
+            # The database overwrites every part, which takes longer than the deduplication.
             _forget(session, audience_id, parts)
             if audience.ordered:
                 [order] = persons
@@ -106,7 +106,7 @@ def close(
     *,
     known: bool,
 ) -> None:
-    """Write down whom each group reached; `known` where their number is public."""
+    """Record the people of each group; with `known=True` their number is public."""
     for group, persons in zip(groups, membership.groups, strict=True):
         group.people = persons.astype("<i8", copy=False).tobytes()
         group.known_size = len(persons) if known else None
@@ -122,7 +122,7 @@ def close(
         {
             "format": LEDGER_FORMAT,
             "audience_id": audience.id,
-            "source": source_of(audience),
+            "source": audience.source_for_kinds,
             "groups": len(groups),
             "groups_per_person": audience.groups_per_person,
             "candidates": audience.candidates,
@@ -144,14 +144,14 @@ class NotMatchedError(UnavailableError):
 
     def __init__(self, until: datetime) -> None:
         super().__init__(
-            "parts of the audience are still being matched; nothing was sealed, try again",
+            "Parts of the audience are still being matched. Nothing was sealed. Try again.",
             headers={"Retry-After": "5"},
         )
         self.until = until
 
 
 def _refuse_unmatched(session: Session, audience_id: str) -> None:
-    """Refuse an audience with parts that are not matched yet, or that never will be."""
+    """Raise if parts are not matched yet, or if they were lost."""
     waiting = session.connection().execute(_WAITING, {"audience": audience_id}).all()
     if not waiting:
         return
@@ -160,15 +160,15 @@ def _refuse_unmatched(session: Session, audience_id: str) -> None:
         raise NotMatchedError(due)
     names = ", ".join(f"{part.label}/{part.number}" for part in waiting[:10])
     raise PartsLostError(
-        f"{len(waiting)} part(s) were accepted and then lost: {names}. Nothing was sealed. Send"
-        " them again, and seal the audience then.",
+        f"Accepted parts were lost before they were matched: {names}. Nothing was sealed. Send"
+        " them again, then seal the audience.",
         parts=[{"label": part.label, "number": part.number} for part in waiting],
     )
 
 
 def _opened(audience: AudienceRow) -> AudienceRow:
     if audience.state != "open":
-        raise AudienceSealedError("the audience is sealed already")
+        raise AudienceSealedError("The audience is sealed already.")
     return audience
 
 
@@ -185,11 +185,13 @@ def _kept(part: PartRow, people: People, settings: Settings) -> Matched:
 def _forget(session: Session, audience_id: str, read: Iterable[PartRow]) -> None:
     forgotten = session.exec(_FORGOTTEN, params={"audience": audience_id})
     if {tuple(part) for part in forgotten} != {(p.label, p.number, p.digest) for p in read}:
-        raise ConflictError("a part arrived while the audience was being sealed; seal it again")
+        raise ConflictError("A part arrived during the sealing. Nothing was sealed. Seal again.")
 
 
 def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) -> list[Persons]:
-    """Those who said on the platform that they take part, where that is asked of them."""
+    """Return the people who confirmed on the platform that they take part, if a code is
+    required.
+    """
     code = audience.participation_code
     if code is None:
         return matched

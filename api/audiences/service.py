@@ -17,9 +17,9 @@ from api.platforms.interfaces import Platform
 from api.web.waiting import hold_place
 from openapi.resources import Audience, AudienceDraft, HiddenDraft, Seal
 
-# A sealing waits this long for parts that are being matched, and is refused then.
+# Longest wait of a sealing for parts that are being matched; then it is refused.
 SEAL_PATIENCE = timedelta(seconds=25)
-# Seconds between two looks for parts that are being written down.
+# Seconds between two checks for parts that are being recorded: the first, and the maximum.
 _PAUSE, _LONGEST_PAUSE = 0.005, 0.05
 
 
@@ -34,7 +34,7 @@ def create_audience(
 def hide_audience(
     store: Store, caller: Caller, draft: HiddenDraft, platform: Platform, settings: Settings
 ) -> Audience:
-    """Declare an audience that the platform is not shown, for one two-party audit."""
+    """Declare an audience that is not revealed to the platform, for one two-party audit."""
     with store.write() as session:
         return hidden.hide(session, caller, draft, platform, settings)
 
@@ -49,7 +49,7 @@ def delete_audience(store: Store, caller: Caller, audience_id: str) -> None:
 def empty_group(
     store: Store, caller: Caller, audience_id: str, label: str, settings: Settings
 ) -> None:
-    """Take back everything that was uploaded for a group."""
+    """Delete all uploaded parts of a group."""
     with store.write() as session:
         audience = uploads.get_owned_open(session, caller, audience_id)
         uploads.empty_group(session, audience, label, settings)
@@ -58,7 +58,7 @@ def empty_group(
 async def seal_audience(
     parts: UploadParts, caller: Caller, audience_id: str, seal: Seal
 ) -> Audience:
-    """Close an audience as soon as all its parts are matched, at a public pace."""
+    """Seal an audience as soon as all its parts are matched, at a public pace."""
     asked = parts.store, caller, audience_id, seal.salt, parts.people, parts.settings
     give_up, pause = now() + SEAL_PATIENCE, _PAUSE
     while True:
@@ -66,7 +66,7 @@ async def seal_audience(
             async with hold_place(parts.slots):
                 return await run_in_threadpool(sealing.seal, *asked)
         except sealing.NotMatchedError as error:
-            # Parts are delivered at public times: to look more often tells nothing.
+            # Parts are delivered at public times, so checking more often reveals nothing.
             if error.until > give_up or now() > give_up:
                 raise
             await asyncio.sleep(max(pause, (error.until - now()).total_seconds()))

@@ -1,9 +1,9 @@
 """Sketches of uploads under this deployment's own key; see `privacy.sketch`.
 
-A sketch is made from what the auditor sent, part by part as it arrives, and erased with the
-audience. It tells the platform nothing it did not have at the upload; of the identifiers, which it
-does not write down, a sketch keeps the keyed hashes of at most 256. A copy of the database without
-the settings does not tell whose they are.
+A sketch is made from the auditor's upload, part by part as it arrives, and erased with the
+audience. It tells the platform nothing it did not have at the upload. The platform does not store
+the identifiers; a sketch keeps the keyed hashes of at most 256 of them. A copy of the database
+without the settings does not tell to whom they belong.
 """
 
 import numpy as np

@@ -32,10 +32,10 @@ from openapi.resources import Audience, AudienceDraft, Group, Part
 _OWNED = select(AudienceRow).where(
     AudienceRow.id == bindparam("audience"), AudienceRow.auditor_id == bindparam("auditor")
 )
-# A charge refers to the audience while it holds the ledger lock, for which a sealing may wait: a
-# lock that lets it refer keeps the two from waiting for each other.
+# A charge refers to the audience while it holds the ledger lock, for which a sealing may wait. A
+# lock that permits references keeps the two from deadlock.
 _WAITED = _OWNED.with_for_update(key_share=True).execution_options(populate_existing=True)
-# What is public of a group.
+# Public columns of a group.
 SIZES = (col(GroupRow.label), col(GroupRow.members), col(GroupRow.known_size))
 # An auditor's audience with each of its groups.
 _GROUPED = _OWNED.join(GroupRow, col(GroupRow.audience_id) == col(AudienceRow.id)).add_columns(
@@ -62,12 +62,12 @@ _DELIVERED = _CLAIMED.values(
     claim=None,
     due_at=None,
 )
-# A part whose public time was over so long ago is matched by nobody any more.
+# Time after its public time at which a part counts as lost: nobody matches it any more.
 GRACE = timedelta(seconds=30)
 
 
 class ClaimedPart(NamedTuple):
-    """A part that was accepted, to be matched: which, under which claim, and in which time."""
+    """An accepted part that is to be matched: its position, its claim, and its public time."""
 
     audience_id: str
     label: str
@@ -96,9 +96,9 @@ class Place(NamedTuple):
 
 def create(session: Session, caller: Caller, draft: AudienceDraft, settings: Settings) -> Audience:
     if len(set(draft.groups)) != len(draft.groups):
-        raise InvalidRequestError("a group is named twice")
+        raise InvalidRequestError("A group is named twice.")
     if draft.ordered and (len(draft.groups) > 1 or draft.confirmed):
-        raise InvalidRequestError("an ordered audience has one group, and is not confirmed")
+        raise InvalidRequestError("An ordered audience has one group, and is not confirmed.")
     quotas.check_audiences(session, caller.auditor, settings, upload=True)
     row = AudienceRow(
         id=new_id("audience"),
@@ -127,20 +127,20 @@ def get_owned(
     *,
     lock: Literal["wait", "skip", "no"] = "no",
 ) -> AudienceRow:
-    """The auditor's own audience; another auditor's is not there."""
+    """Return an audience of the caller's auditor; for other auditors it does not exist."""
     mine = {"audience": audience_id, "auditor": caller.auditor}
     row = session.exec(_WAITED if lock == "wait" else _OWNED, params=mine).first()
     if row is None:
         raise _missing(audience_id)
     if lock == "skip" and not lock_unless_charging(session, audience_id):
-        raise ConflictError("the audience is being changed at this moment; try again")
+        raise ConflictError("The audience is being changed at this moment. Try again.")
     return row
 
 
 def get_owned_with_groups(
     session: Session, auditor_id: str, audience_id: str
 ) -> tuple[AudienceRow, Sequence[Any]]:
-    """The auditor's own audience, and what is public of its groups: one question."""
+    """Return an auditor's audience and the public columns of its groups, by one query."""
     mine = {"audience": audience_id, "auditor": auditor_id}
     rows = session.execute(_GROUPED, mine).all()
     if not rows:
@@ -158,10 +158,10 @@ def lock_unless_charging(session: Session, audience_id: str) -> AudienceRow | No
 def get_owned_open(
     session: Session, caller: Caller, audience_id: str, *, lock: Literal["wait", "no"] = "wait"
 ) -> AudienceRow:
-    """The auditor's audience, if it can still be changed."""
+    """Return an audience of the caller's auditor, if it is still open."""
     audience = get_owned(session, caller, audience_id, lock=lock)
     if audience.state != "open":
-        raise AudienceSealedError("the audience is sealed; make a new one to change its members")
+        raise AudienceSealedError("The audience is sealed. Create a new one to change its members.")
     return audience
 
 
@@ -190,9 +190,10 @@ def accept_part(
     *,
     instead_of: str | None,
 ) -> tuple[Part, ClaimedPart]:
-    """Accept one part of a group, in place of what had its number when it began to arrive.
+    """Accept one part of a group; it replaces the part that had its number when it began to arrive.
 
-    It is matched within `seconds`. What was sent since it began to arrive is newer.
+    It is matched within `seconds`. A part that was sent since then is newer, so this one is
+    refused.
     """
     groups = load_groups(session, audience.id)
     group = find_group(groups, label)
@@ -202,7 +203,7 @@ def accept_part(
         quotas.check_parts(session, audience.id, settings)
     replaced, there = dropped or (0, None)
     if there not in (instead_of, digest):
-        raise ConflictError("the part was changed while this one arrived; send it again")
+        raise ConflictError("The part was changed while this one arrived. Send it again.")
     rows = len(members.identifiers)
     refuse_too_many(sum(each.members for each in groups) - replaced + rows, settings)
     claim = secrets.token_hex(16)
@@ -219,14 +220,14 @@ def accept_part(
     )
     insert(session, row)
     _keep(session, audience, group, group.members + rows - replaced, settings)
-    # At the end: parts of one auditor wait for each other from here on.
+    # This comes last, because parts of one auditor wait for each other from here on.
     quota.count(session, audience.auditor_id, rows, settings)
     accepted = Part(number=number, rows=rows, digest=digest)
     return accepted, ClaimedPart(audience.id, label, number, claim, members, binding, seconds)
 
 
 def store_matches(store: Store, part: ClaimedPart, found: Persons) -> None:
-    """Store the people whom a part found, if it was not replaced or taken back meanwhile."""
+    """Store the people whom a part found, if it was not replaced or deleted meanwhile."""
     values = {
         "found": found.astype("<i8", copy=False).tobytes(),
         "hashed": part.binding.digest,
@@ -236,7 +237,7 @@ def store_matches(store: Store, part: ClaimedPart, found: Persons) -> None:
 
 
 def postpone_part(store: Store, part: ClaimedPart, seconds: float) -> None:
-    """Write down the next public time of a part that is not matched yet."""
+    """Record the next public time of a part that is not matched yet."""
     _write(store, _DUE, {**part.where, "due": now() + timedelta(seconds=seconds)})
 
 
@@ -259,7 +260,7 @@ def empty_group(session: Session, audience: AudienceRow, label: str, settings: S
 
 
 def has_pending_audit(session: Session, audience_id: str) -> bool:
-    """Whether an audit still needs the members."""
+    """Return whether an audit still needs the members."""
     query = select(AuditRow.id).where(
         AuditRow.audience_id == audience_id, col(AuditRow.state).in_(("charged", "running"))
     )
@@ -267,17 +268,17 @@ def has_pending_audit(session: Session, audience_id: str) -> bool:
 
 
 def load_groups(session: Session, audience_id: str) -> list[GroupRow]:
-    """The groups in their order, not yet their people."""
+    """Return the groups in order, without their people."""
     rows = session.exec(_GROUPS, params={"audience": audience_id})
     return sorted(rows, key=lambda group: group_order(group.label))
 
 
 def find_group(groups: list[GroupRow], label: str) -> GroupRow:
-    """The group of this label, if there is one."""
+    """Return the group of this label, or raise `NotFoundError`."""
     for group in groups:
         if group.label == label:
             return group
-    raise NotFoundError(f"the audience has no group {label}")
+    raise NotFoundError(f"The audience has no group {label}.")
 
 
 def to_wire(session: Session, row: AudienceRow) -> Audience:
@@ -295,8 +296,9 @@ def to_wire(session: Session, row: AudienceRow) -> Audience:
 
 
 def lost_parts() -> ColumnElement[bool]:
-    """Parts that were accepted and will not be matched: their process ended, or the platform was
-    down for too long. Who looks is told to send them again.
+    """Return the condition for parts that were accepted and will not be matched.
+
+    Their process ended, or the platform was unavailable for too long. They must be sent again.
     """
     return func.coalesce(col(PartRow.due_at) < now() - GRACE, False)
 
@@ -304,8 +306,8 @@ def lost_parts() -> ColumnElement[bool]:
 def refuse_too_many(total: int, settings: Settings) -> None:
     if total > settings.max_members:
         raise AudienceTooLargeError(
-            f"{total} members with this part; an audience may have {settings.max_members}. "
-            "The part was not kept."
+            f"The audience would have {total} members; the limit is {settings.max_members}. "
+            "Nothing of the part was stored."
         )
 
 
@@ -320,4 +322,4 @@ def _keep(
 
 
 def _missing(audience_id: str) -> NotFoundError:
-    return NotFoundError(f"no audience {audience_id}: make one with POST /v1/audiences")
+    return NotFoundError(f"No audience {audience_id}. Create one with POST /v1/audiences.")

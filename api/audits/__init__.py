@@ -1,1 +1,1 @@
-"""Audits: priced, charged, run, released, and followed."""
+"""Audits: pricing, charges, runs, releases and progress."""

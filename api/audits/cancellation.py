@@ -1,4 +1,4 @@
-"""Charges given back, as long as no worker has begun to read."""
+"""Cancellation of audits: a refund, possible until a worker begins to read."""
 
 from datetime import datetime
 
@@ -18,11 +18,17 @@ from openapi.resources import Audit
 
 
 def cancel(session: Session, caller: Caller, audit_id: str, settings: Settings) -> Audit:
-    """Give the charge back, as long as no worker has begun to read."""
+    """Cancel the caller's audit and refund its charge, if no worker has begun to read.
+
+    Raise `NotCancellableError` in every state but `charged`.
+    """
     at = lock(session)
     row = queries.get_owned(session, caller, audit_id, lock=True)
     if row.state != "charged":
-        raise NotCancellableError(f"the audit is {row.state}; a charge stays once data were read")
+        raise NotCancellableError(
+            f"The audit is {row.state}, so its charge stays."
+            " Only an audit in the state 'charged' can be cancelled."
+        )
     give_back(session, at, row, settings)
     failpoints.hit(Failpoint.CANCEL_WRITTEN)
     return queries.to_wire(row)

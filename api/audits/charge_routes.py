@@ -1,4 +1,4 @@
-"""`/v1/regulator/charges`: every charge of every auditor."""
+"""`/v1/regulator/charges`: the charges of all auditors."""
 
 from api.audits import charges
 from api.identity.roles import RegulatorDep

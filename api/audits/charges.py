@@ -25,7 +25,7 @@ def list_charges(
 
 
 def to_wire(row: ChargeRow) -> Charge:
-    """Return the charge as it is shown."""
+    """Return the charge in its wire form."""
     price = Price.model_validate_json(row.price)
     computed = {"epsilon", "rho", "debit", "exploration_loss", "assumes", "refunded"}
     return Charge(

@@ -1,9 +1,9 @@
-"""Event streams of one process: bounded in number, and ended with the right to follow them.
+"""Event streams of one process: limited in number, and ended when the caller may no longer follow.
 
 A stream ends when the caller's token or session expires. Every `CHECK_SECONDS` one batch of queries
-serves all streams of the process: those end whose token was revoked, whose session is over, or
-whose researcher was removed or has another role. A comment every `KEEP_ALIVE_SECONDS` tells proxies
-and clients that the stream is alive.
+checks all streams of the process. It ends a stream in three cases: its token was revoked, its
+session is over, or its researcher was removed or has another role. A comment every
+`KEEP_ALIVE_SECONDS` tells proxies and clients that the stream is alive.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from openapi.resources import AuditState, Progress
 CHECK_SECONDS = 15.0
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = ": keep-alive\n\n"
-# Seconds after which a stream that was refused may be asked for again.
+# Seconds after which a client whose stream was refused may try again.
 _RETRY_AFTER = "5"
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Stream:
 
 
 class EventStreams:
-    """All streams of one process. Used by its event loop alone."""
+    """All event streams of one process. Only the event loop of the process uses it."""
 
     def __init__(self, store: Store, events: AuditEvents, settings: Settings) -> None:
         self._store = store
@@ -64,7 +64,9 @@ class EventStreams:
         self._checking: asyncio.Task[None] | None = None
 
     def respond(self, caller: Caller, audit_id: str, state: str) -> "EventStreamResponse":
-        """Return the stream of an audit's states, the given one first; refuse it if too many."""
+        """Return the stream of an audit's states, beginning with `state`; refuse it above the
+        limits.
+        """
         stream = self._begin(caller)
         return EventStreamResponse(self, stream, self._events(stream, audit_id, state))
 
@@ -79,15 +81,15 @@ class EventStreams:
         if self._per_researcher[caller.researcher_id] >= settings.streams_per_researcher:
             limit = settings.streams_per_researcher
             raise QuotaExceededError(
-                f"You follow {limit} audits already, and may follow {limit} at a time."
-                " Close a stream, or ask for the state of the audit instead.",
+                f"You already follow {limit} audits, which is the limit."
+                " Close a stream, or request the state of the audit instead.",
                 headers=headers,
                 quota="event streams",
                 limit=limit,
             )
         if len(self._open) >= settings.streams_per_process:
             raise OverloadedError(
-                f"{len(self._open)} streams are open. Ask for the state of the audit, or try again"
+                f"{len(self._open)} streams are open. Request the state of the audit, or try again"
                 f" in {_RETRY_AFTER} s.",
                 headers=headers,
             )
@@ -113,7 +115,7 @@ class EventStreams:
             yield _event(audit_id, state)
 
     async def _check(self) -> None:
-        """End streams whose callers lost their right, for as long as there are streams."""
+        """End streams whose callers may no longer follow. Runs while any stream is open."""
         while self._open:
             await asyncio.sleep(CHECK_SECONDS)
             streams = list(self._open)
@@ -129,7 +131,7 @@ class EventStreams:
 
 
 class EventStreamResponse(StreamingResponse):
-    """A response that forgets its stream when it ends, also where it never began."""
+    """A response that removes its stream when it ends, even if it was never sent."""
 
     def __init__(self, streams: EventStreams, stream: Stream, events: AsyncIterator[str]) -> None:
         headers = {"Cache-Control": "no-store"}
@@ -144,7 +146,9 @@ class EventStreamResponse(StreamingResponse):
 
 
 async def _moved(following: "asyncio.Future[str]", stream: Stream) -> bool:
-    """Wait for the next state, the end of the stream, or the time of a keep-alive."""
+    """Wait for the next state, the end of the stream, or the next keep-alive; return whether it
+    moved.
+    """
     seconds = max(0.0, min(KEEP_ALIVE_SECONDS, stream.seconds_left()))
     ended = asyncio.ensure_future(stream.ended.wait())
     waited: set[Any] = {following, ended}

@@ -1,10 +1,9 @@
 """Events of audits: one query of the database serves all streams of a process.
 
-A worker of this process announces what it has committed, without a query. Changes by other
-processes are found by polling: often at first, when small audits end, and then less and less. The
-more audits are waited for, the longer is the queue, and the less a moment matters.
-
-States never go back: what was announced is never older than what is shown.
+A worker of this process announces the state that it has committed, without a query. Polling finds
+changes by other processes: often at first, when small audits end, and then less and less. With more
+listeners the queue is longer, so a delay matters less. States never go back: an announced state is
+never older than the state that is shown.
 """
 
 import asyncio
@@ -15,9 +14,9 @@ from dataclasses import dataclass, field
 
 from fastapi.concurrency import run_in_threadpool
 
-# Seconds between two looks: for each who waits, and at most.
+# Seconds between two polls: the minimum for each listener, and the maximum.
 _SOON, _LATE = 0.02, 0.5
-# Events kept for those who begin to listen a moment later; older ones are found by polling.
+# Events kept for listeners that begin a moment later; polling finds older ones.
 _RECENT_STATES_KEPT = 1_000
 States = Mapping[str, str]
 
@@ -31,7 +30,7 @@ class _Listener:
 
 @dataclass
 class AuditEvents:
-    # The states of these audits; the right to read them was checked before.
+    # Return the states of these audits; the caller's right to read them was checked before.
     read: Callable[[Collection[str]], States]
     _waiting: set[_Listener] = field(default_factory=set)
     _said: dict[str, str] = field(default_factory=dict)
@@ -41,21 +40,23 @@ class AuditEvents:
     _pause: float = _SOON
 
     def publish(self, name: str, state: str) -> None:
-        """Say, from any thread, which state was committed. Who is not waited for wakes nobody."""
+        """Announce a committed state, from any thread. If nobody listens for it, nothing is
+        woken.
+        """
         with self._guard:
             self._said[name] = state
             if len(self._said) > _RECENT_STATES_KEPT:
                 del self._said[next(iter(self._said))]
         if self._loop is not None and any(each.name == name for each in tuple(self._waiting)):
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
                 self._loop.call_soon_threadsafe(self._hear, name, state)
 
     async def next_state(self, name: str, shown: str) -> str:
-        """The state that follows the one shown."""
+        """Return the state that follows the one shown, as soon as it is known."""
         self._loop = asyncio.get_running_loop()
         waiting = _Listener(name, shown, self._loop.create_future())
-        # First it waits, then it looks for what was said before: who says something looks for who
-        # waits after it is said, so that one of the two finds the other.
+        # The listener is registered before the recent states are read. `publish` stores the state
+        # before it looks for listeners. So one of the two always finds the other.
         self._waiting.add(waiting)
         try:
             if (said := self._said.get(name, shown)) != shown:
@@ -78,7 +79,7 @@ class AuditEvents:
                 return
             try:
                 states = await run_in_threadpool(self.read, {each.name for each in asked})
-            except Exception as error:  # of the database; every stream ends with it
+            except Exception as error:  # a database error ends every stream
                 _fail(asked, error)
             else:
                 _tell(asked, states)
@@ -86,7 +87,7 @@ class AuditEvents:
 
 def _tell(asked: Collection[_Listener], states: States) -> None:
     for each in asked:
-        state = states.get(each.name, each.shown)  # an audit that is not there stands still
+        state = states.get(each.name, each.shown)  # an audit that does not exist keeps its state
         if state != each.shown and not each.found.done():
             each.found.set_result(state)
 

@@ -1,8 +1,8 @@
-"""Audits that must fail because something raised after their noise was drawn (R3).
+"""Audits that must fail because an error was raised after their noise was drawn (R3).
 
 A mark is in memory from that moment until the failure is committed, however long the database is
-unavailable. A process that has marked an audit draws no noise on its charge. If the process dies
-meanwhile the mark is gone; docs/explanation/guarantee.md says why that does not depend on the draw.
+unavailable. A process that has marked an audit draws no noise on its charge. If the process dies in
+between, the mark is lost. docs/explanation/guarantee.md says why that does not depend on the draw.
 """
 
 import logging
@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 def mark(store: Store, audit_id: str, write: Callable[[], object]) -> None:
-    """Note that the audit must fail, which `write` commits."""
+    """Mark the audit as one that must fail; `write` commits the failure."""
     with _lock:
         _marks[audit_id] = _Mark(store, write)
 
@@ -39,7 +39,7 @@ def is_marked(audit_id: str) -> bool:
 
 
 def finish(audit_id: str) -> bool:
-    """Commit the failure of this audit; return whether there was one to commit."""
+    """Commit the failure of this audit; return whether it was marked."""
     with _lock:
         found = _marks.get(audit_id)
     if found is None:
@@ -52,7 +52,7 @@ def finish(audit_id: str) -> bool:
 
 
 def finish_all(store: Store) -> None:
-    """Commit all failures of this database; one that cannot be written keeps its mark."""
+    """Commit all failures of this database; a failure that cannot be written keeps its mark."""
     with _lock:
         mine = [audit_id for audit_id, each in _marks.items() if each.store is store]
     for audit_id in mine:
@@ -60,5 +60,6 @@ def finish_all(store: Store) -> None:
             finish(audit_id)
         except UNAVAILABLE:
             raise
-        except Exception:  # the others go on; nothing is drawn on this one
+        # the other failures are still written; this audit stays marked, so no noise is drawn
+        except Exception:
             log.exception("audit.unfinished", extra={"audit": audit_id})

@@ -1,9 +1,9 @@
-"""The live stop switch: an audit that explores shows nobody anything more.
+"""Stop switch of a live audit: from then on, an audit that explores shows nothing more to anybody.
 
-Its worker finds out before the next batch, and the audit fails as `stopped`: nothing is released.
-The charge stays whole, as data were read and people were shown things: what they lost until then is
-private, and the declared worst case bounds it. An audit that was not begun is cancelled and
-refunded. Who stops it must not look at people's rewards to decide:
+Its worker learns of the stop before the next batch. The audit then fails as `stopped`, and nothing
+is released. The charge stays whole, because data were read and people were shown things. Their loss
+until then is private, and the declared worst case bounds it. An audit that has not begun is
+cancelled and refunded. The person who decides to stop an audit must not look at people's rewards:
 docs/explanation/threat-model.md.
 """
 
@@ -38,10 +38,10 @@ def stop(session: Session, draft: StopDraft, statement: Statement, settings: Set
 def _check(row: AuditRow) -> None:
     if not RECORDED_REQUEST.validate_json(row.request).exploration_loss:
         raise ConflictError(
-            f"the audit is a {row.kind}: it shows nobody anything",
+            f"An audit of kind {row.kind} shows nothing to anybody, so there is nothing to stop.",
             state=row.state,
             case="nothing-shown",
         )
     if row.stopped or row.state not in ("charged", "running"):
         state = "stopped" if row.stopped else row.state
-        raise ConflictError(f"the audit is {state} already", state=row.state, case="ended-already")
+        raise ConflictError(f"The audit is already {state}.", state=row.state, case="ended-already")

@@ -1,12 +1,13 @@
-"""Which mechanism answers a question better at the same debit, and why.
+"""Advice on mechanisms: which one has the smaller error at the same debit, and why.
 
-Only what the request and public facts say is used; the advice costs nothing and binds nobody.
+It uses only the request and public facts. It costs nothing, and the auditor need not follow it.
 """
 
 import math
 from fractions import Fraction
 
-from openapi.resources import Advice, AuditRequest, EitherNoise, Price
+from openapi.resources import Advice, AuditRequest, EitherNoise, Price, ScoreCdfRequest
+from privacy.tables.tree_shape import tail_variances
 from privacy.waist import LaplaceTree, Mechanism, NoisyMax, ReleasePlan
 
 
@@ -15,20 +16,21 @@ def advise(request: AuditRequest, plan: ReleasePlan, price: Price) -> Advice:
     if isinstance(mechanism, NoisyMax):
         return Advice(
             mechanism="report-noisy-max",
-            why="only the index leaves: one price for all contents, not one for each",
+            why="only the index is released: one price for all contents, not one for each",
         )
     if isinstance(mechanism, LaplaceTree):
-        return _cumulative(mechanism)
+        scores = isinstance(request, ScoreCdfRequest)
+        return _above_edges(mechanism) if scores else _cumulative(mechanism)
     if price.currency == "rho" and isinstance(request, EitherNoise):
         return _noise(mechanism)
     return Advice(
         mechanism="discrete-laplace",
-        why="it has a pure epsilon, and is exact in whole numbers",
+        why="it has a pure epsilon, and its noise is exact in whole numbers",
     )
 
 
 def _noise(mechanism: Mechanism) -> Advice:
-    """Laplace against Gaussian noise for the same debit in rho."""
+    """Return the better of Laplace and Gaussian noise for the same debit in rho."""
     debit, changed = float(mechanism.price.debit("rho")), mechanism.bounds.changed
     # σ² = Δ₂² / 2 rho; for Laplace epsilon = sqrt(2 rho), scale = Δ₁ / epsilon, σ = √2 · scale.
     gaussian = math.sqrt(changed.l2_squared / (2 * debit))
@@ -43,8 +45,28 @@ def _noise(mechanism: Mechanism) -> Advice:
     )
 
 
+def _above_edges(tree: LaplaceTree) -> Advice:
+    """Compare a tree with a score histogram at one epsilon, on the share above the worst edge."""
+    leaves = tree.bounds.shape[-1]
+    epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
+    one = math.sqrt(2) * tree.bounds.added.l1 / float(epsilon)
+    of_tree, of_bins = (one * math.sqrt(variance) for variance in tail_variances(leaves))
+    if of_tree < of_bins:
+        return Advice(
+            mechanism="laplace-tree",
+            why=f"the number of people above an edge is off by at most {of_tree:.1f} (one standard"
+            f" deviation), that of a score histogram by {of_bins:.1f}",
+        )
+    return Advice(
+        mechanism="discrete-laplace",
+        why=f"ask for a score-histogram instead: with these {leaves - 1} bins its number of people"
+        f" above an edge is off by at most {of_bins:.1f} (one standard deviation), that of a"
+        f" score-cdf by {of_tree:.1f}, for the same epsilon",
+    )
+
+
 def _cumulative(tree: LaplaceTree) -> Advice:
-    """A tree against running sums of separately noised bins, at one epsilon."""
+    """Return the better of a tree and running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
     epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
     flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)

@@ -1,6 +1,6 @@
-"""Memory that an audit takes, computed only from what was uploaded and declared (R2).
+"""Memory that an audit takes, computed only from the upload and the request (R2).
 
-The figures are bytes that were measured, rounded up; a test holds them to what reductions take.
+The figures are measured bytes, rounded up; a test compares them with the memory of reductions.
 """
 
 from typing import Any
@@ -10,24 +10,25 @@ from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts, Kind
 from privacy.waist import ReleasePlan
 
-# Whatever is asked: a batch of people with their scores, or some blocks of balances. Of rows of a
-# log more is held, which their kinds say (`api.kinds.building_blocks.log_rows`).
+# Bytes for every audit: a batch of people with their scores, or some blocks of balances. Audits of
+# logs hold more rows, which their kinds add (`api.kinds.building_blocks.log_rows`).
 BATCH_BYTES = 128 * 2**20
-# One identifier: its person's number, sorted and together with all others, and what was borne.
+# Bytes for one identifier: the number of its person, the sorted and combined copies, and its
+# debits.
 MEMBER_BYTES = 96
-# One cell: the table, its noise, and how it is shown.
+# Bytes for one cell: the table, its noise, and its text.
 CELL_BYTES = 512
 
 
 def refuse_too_large(
     kind: Kind, request: Any, facts: AudienceFacts, plan: ReleasePlan, settings: Settings
 ) -> None:
-    """Refuse what would take more memory than one audit may."""
+    """Refuse an audit that would take more memory than one audit may."""
     needed = needed_bytes(kind, request, facts, plan)
     if needed > settings.audit_memory_bytes:
         raise AuditTooLargeError(
-            f"a worker would need {_mib(needed)} for this audit, by what was uploaded and asked"
-            f" for, and may use {_mib(settings.audit_memory_bytes)}. Nothing was charged: ask for"
+            f"By its upload and its request, this audit needs {_mib(needed)} of a worker's memory."
+            f" The limit is {_mib(settings.audit_memory_bytes)}. Nothing was charged. Ask for"
             " fewer people, rows or cells.",
             needed=needed,
             limit=settings.audit_memory_bytes,

@@ -1,4 +1,4 @@
-"""Refusal of noise that no release could hold, by what was uploaded and asked for alone (R2)."""
+"""Refusal of noise that no release could hold, decided by the upload and the request alone (R2)."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from privacy import waist
 def refuse_overflow(kind: Kind, plan: waist.ReleasePlan, facts: AudienceFacts) -> None:
     """Refuse a plan whose release would be clipped with probability above 2⁻⁴⁰.
 
-    A kind whose tables are ciphertexts says so by `encrypted`.
+    A kind whose tables are ciphertexts has the attribute `encrypted`.
     """
     people = max(facts.members, facts.candidates or 0)
     encrypted = bool(getattr(kind, "encrypted", False))
@@ -23,8 +23,8 @@ def refuse_overflow(kind: Kind, plan: waist.ReleasePlan, facts: AudienceFacts) -
     if smallest is not None and smallest > MAX_EPSILON:
         smallest = None
     raise NoiseTooLargeError(
-        f"at {found.parameter} = {as_decimal(found.given)} the table {found.table!r} may leave the"
-        f" numbers that a release can hold, within ±(2^53 - 1). Nothing was charged:"
+        f"at {found.parameter} = {as_decimal(found.given)} the noise of table {found.table!r} may"
+        f" exceed the numbers of a release, which are within ±(2^53 - 1). Nothing was charged:"
         f" {_advice(found.parameter, smallest)}.",
         table=found.table,
         parameter=found.parameter,
@@ -35,5 +35,5 @@ def refuse_overflow(kind: Kind, plan: waist.ReleasePlan, facts: AudienceFacts) -
 
 def _advice(parameter: str, smallest: Fraction | None) -> str:
     if smallest is None:
-        return "ask for fewer people, or for fewer rows of each"
+        return "ask for fewer people, or for fewer rows per person"
     return f"the smallest {parameter} for this table is {as_decimal(smallest)}"

@@ -1,4 +1,4 @@
-"""Prices as they are shown before anything is paid."""
+"""Prices as auditors see them before they pay."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from api.accounting.memberships import displaces, group_order
-from api.audiences.sources import source_of
+from api.accounting.memberships import can_displace_people, group_order
 from api.audiences.uploads import SIZES
 from api.db import AudienceRow, AuditRow, GroupRow
 from api.db.types import as_decimal
@@ -33,14 +32,14 @@ def load_audience_facts(session: Session, audience: AudienceRow) -> AudienceFact
 
 
 def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any]) -> AudienceFacts:
-    """The same, of rows of its groups with their label, members and known size."""
+    """Return the facts of the audience from rows of its groups: label, members and known size."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     sizes = tuple(group.known_size for group in groups if group.known_size is not None)
     return AudienceFacts(
         labels=tuple(group.label for group in groups),
         groups_per_person=min(audience.groups_per_person, len(groups)),
-        fixed_slots=displaces(audience),
-        source=source_of(audience),
+        fixed_slots=can_displace_people(audience),
+        source=audience.source_for_kinds,
         known_sizes=sizes if len(sizes) == len(groups) else None,
         members=sum(group.members for group in groups),
         consented=audience.consented,
@@ -51,7 +50,10 @@ def audience_facts(session: Session, audience: AudienceRow, rows: Sequence[Any])
 
 
 def has_running_audit(session: Session, audience: AudienceRow) -> bool:
-    """Whether an audit has it: whom a run finds in a hidden audience is written down once."""
+    """Return whether an audit already uses this hidden audience.
+
+    A hidden audience can be used once, because the people that a run finds are recorded once.
+    """
     if audience.source != "hidden":
         return False
     mine = AuditRow.audience_id == audience.id, AuditRow.state != "cancelled"
@@ -64,11 +66,11 @@ def price_plan(
     exploration_loss: Decimal = Decimal(0),
     assumes: tuple[Assumption, ...] = (),
 ) -> Price:
-    """The price of a plan, with the error to expect from each of its tables."""
+    """Return the price of a plan, with the expected error of each of its tables."""
     return _price_of(tuple(plan.items()), currency, exploration_loss, assumes)
 
 
-# The same price is asked for again and again: before the charge, and by each quote.
+# The same price is computed repeatedly: for each quote, and before the charge.
 @lru_cache(maxsize=1_024)
 def _price_of(
     mechanisms: tuple[tuple[str, waist.Mechanism], ...],
@@ -89,11 +91,14 @@ def _price_of(
     )
 
 
-def in_currency(price: Price, currency: Currency) -> Price:
-    """The same price for a mandate in this currency, in which it must have one."""
+def require_currency(price: Price, currency: Currency) -> Price:
+    """Return the same price in the currency of a mandate.
+
+    Raise `ValueError` if it has no price in that currency.
+    """
     both = price.epsilon if currency == "epsilon" else price.rho
     if both is None:
-        raise ValueError(f"this has no price in {currency}")
+        raise ValueError(f"The request has no price in {currency}.")
     return price.model_copy(update={"currency": currency, "debit": both.change_one})
 
 

@@ -1,4 +1,4 @@
-"""Releases, written down: their audits have ended, and their bytes are the same for ever (R3)."""
+"""Publication of releases: their audits end, and their bytes never change again (R3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ class FinishedRun:
     audit: AuditRow
     body: bytes
     model: str | None
-    # The same model, if it is the one that scores now: read before the noise was drawn.
+    # The same model, if it is the current one; read before the noise was drawn.
     scoring: str | None = None
-    # Facts of its entry, in addition to those of all entries.
+    # Facts of its ledger entry, in addition to those of all entries.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # Not to be committed before this time, by the clock of `api.platforms.public_pace`.
+    # Earliest time of the commit, by the clock of `api.platforms.public_pace`.
     due: float = 0.0
 
     @cached_property
@@ -49,9 +49,9 @@ def publish(
     settings: Settings,
     written: datetime,
 ) -> None:
-    """End audits, which are locked as the ledger is, with their releases.
+    """End these locked audits with their releases, under the ledger lock.
 
-    Nothing here asks the platform: its failure would come after the noise was drawn.
+    Nothing here calls the platform: a failure would come after the noise was drawn.
     """
     at = whole_second(now())
     over = {"state": "released", "finished_at": at, "lease_until": None}

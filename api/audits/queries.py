@@ -1,4 +1,4 @@
-"""States of audits, as their own auditor sees them: another auditor's does not exist."""
+"""Queries of audits by their own auditor. For all others, the audit does not exist."""
 
 from collections.abc import Collection
 
@@ -50,13 +50,13 @@ def get_release(store: Store, caller: Caller, audit_id: str) -> bytes:
 
 
 def prove_release(session: Session, caller: Caller, audit_id: str) -> InclusionProof:
-    """Prove that the newest signed head of the ledger holds the release."""
+    """Prove that the newest checkpoint of the ledger covers the release."""
     release = _released(session.connection(), caller, audit_id)
     return proofs.prove_inclusion(session, session.get_one(EntryRow, release.entry))
 
 
 def get_owned(session: Session, caller: Caller, audit_id: str, *, lock: bool = False) -> AuditRow:
-    """The auditor's own audit."""
+    """Return an audit of the caller's auditor, or raise `NotFoundError`."""
     row = find(session, AuditRow, lock=lock, id=audit_id, auditor_id=caller.auditor)
     if row is None:
         raise NotFoundError(f"no audit {audit_id}")
@@ -82,7 +82,9 @@ def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
 def to_wire(
     row: AuditRow, request: AuditRequest | None = None, price: Price | None = None
 ) -> Audit:
-    """The audit as it is shown; request and price are read from the row where they are not here."""
+    """Return the audit in its wire form; read the request and the price from the row if not
+    given.
+    """
     return Audit(
         id=row.id,
         kind=row.kind,
@@ -101,5 +103,5 @@ def _released(connection: Connection, caller: Caller, audit_id: str) -> Row[str,
     if found is None:
         raise NotFoundError(f"no audit {audit_id}")
     if found.body is None:
-        raise NotReleasedError(f"the audit is {found.state}; wait for it to be released")
+        raise NotReleasedError(f"The audit is {found.state}. Fetch the release later.")
     return found

@@ -1,4 +1,4 @@
-"""Quotes: what audits would cost, and what would be left. Nothing is spent."""
+"""Quotes: the price of audits, and the budget that would remain. Nothing is spent."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -8,7 +8,7 @@ from sqlmodel import Session
 from api.accounting import charge
 from api.audits import request_pricing
 from api.audits.mechanism_advice import advise
-from api.audits.pricing import in_currency
+from api.audits.pricing import require_currency
 from api.db.types import as_decimal
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -26,7 +26,7 @@ def quote(
     platform: Platform,
     settings: Settings,
 ) -> Quote:
-    """Return what the audit would cost and what would remain. Nothing is spent."""
+    """Return the price of the audit and the budget that would remain. Nothing is spent."""
     [only] = quote_all(session, caller, [request], platform, settings).quotes
     return only
 
@@ -38,7 +38,7 @@ def quote_all(
     platform: Platform,
     settings: Settings,
 ) -> BatchQuote:
-    """Several audits priced together: each sees what those before it would leave."""
+    """Return quotes of several audits; each counts the debits of those before it."""
     quotes, debits, taken = [], dict[Currency, Fraction](), dict[str, Fraction]()
     explored: dict[str, Fraction] = {}
     granted = mandates.load_for_auditors(session, [caller.auditor])[caller.auditor]
@@ -56,7 +56,7 @@ def quote_all(
             taken=taken,
             explored=explored,
         )
-        price = in_currency(asked.shown, mandate.currency)
+        price = require_currency(asked.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, settings, request)
         debit, loss = Fraction(price.debit), exact.exploration_loss
         before = budgets.load_remaining(session, mandate, now()) - taken.get(

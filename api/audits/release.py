@@ -1,8 +1,8 @@
-"""Releases: through the waist, signed, committed, and only then to be had.
+"""Releases: noised by the waist, signed, committed, and only then available.
 
-`reduce` does everything that may fail for a reason of the platform's or the database's. `draw` and
-`sign_release` follow it: from the call of the waist on, noise is drawn. They read nothing but their
-arguments, and whatever they raise is final (`api.audits.queue.worker`).
+`reduce` does everything that may fail because of the platform or the database. `draw` and
+`sign_release` follow: from the call of the waist on, noise is drawn. They read nothing but their
+arguments, and every error that they raise is final (`api.audits.queue.worker`).
 """
 
 from collections.abc import Mapping
@@ -37,18 +37,18 @@ RULES = (
 
 @dataclass(frozen=True)
 class Reduced:
-    """Tables that wait for their noise, and all that the release will state about them."""
+    """Tables that wait for their noise, and the statements of the release."""
 
     work: AuditJob
     plan: waist.ReleasePlan
     tables: Mapping[str, Any]
     stated: Mapping[str, Any]
-    # The model of the release, if it is the one that scores now; a log may be of an earlier one.
+    # The model of the release, if it is the current one; a log may be of an earlier model.
     scoring: str | None
 
 
 def reduce(work: AuditJob, membership: Membership, context: AuditContext) -> Reduced:
-    """Read and reduce. No noise is drawn here: a failure may be tried again."""
+    """Read and reduce. No noise is drawn here, so a failure may be tried again."""
     request, platform = work.request, context.platform
     kind = KINDS[request.kind]
     plan = kind.plan(request, work.facts)
@@ -56,14 +56,14 @@ def reduce(work: AuditJob, membership: Membership, context: AuditContext) -> Red
     model = kind.model_digest(request, platform)
     tables = kind.reduce(request, plan, shown, membership, context)
     if kind.model_digest(request, platform) != model:
-        raise PlatformDownError("the model changed while it was read")
+        raise PlatformDownError("the model changed during the reduction")
     stated, scoring = state(work, model, platform), scoring_model(model, platform)
     failpoints.hit(Failpoint.REDUCED)
     return Reduced(work, plan, tables, stated, scoring)
 
 
 def draw(reduced: Reduced) -> dict[str, Any]:
-    """Return all fields of the release but its time and its receipt, with fresh noise."""
+    """Return all fields of the release except its time and its receipt, with fresh noise."""
     work = reduced.work
     paid = exact_price(work.price)
     released = waist.release(reduced.plan, reduced.tables, paid=paid)
@@ -72,7 +72,7 @@ def draw(reduced: Reduced) -> dict[str, Any]:
 
 
 def state(work: AuditJob, model: str | None, platform: Platform) -> dict[str, Any]:
-    """Return what every release states, whatever its kind and its noise."""
+    """Return the statements of every release, for any kind and any noise."""
     request, facts = work.request, work.facts
     rules = (*RULES, *KINDS[request.kind].rules(request, platform))
     return {
@@ -103,7 +103,7 @@ def _digests(work: AuditJob) -> list[str]:
 
 
 def sign_release(fields: Mapping[str, Any], at: datetime, key: OKPKey) -> bytes:
-    """The release with its receipt, in the bytes that every reader gets."""
+    """Return the release with its receipt, in the bytes that every reader gets."""
     release = RELEASE.validate_python({**fields, "released_at": at, "receipt": ""})
     statement = release.model_dump(mode="json", exclude={"receipt"})
     return add_receipt(statement, key)

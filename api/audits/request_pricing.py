@@ -1,4 +1,4 @@
-"""Pricing of requests: load their subject, price them, or refuse. Nothing is charged here."""
+"""Pricing of requests: load their subject, and price or refuse them. Nothing is charged here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ from privacy.tables.price import ExactPrice
 class AuditSubject:
     """Subject of a request: contents by their digests, and a sealed audience.
 
-    It may be of a while ago, and is shared. Of the audience's row only what sealing has fixed may
-    be relied on: id, source, commitment, groups_per_person. Whether it has ended since, or was
-    taken, is asked under the lock.
+    It is cached and shared, so it may be out of date. Only the columns that sealing has fixed are
+    reliable: id, source, commitment, groups_per_person. Whether the audience has ended or was taken
+    since is checked under the lock.
     """
 
     digests: Sequence[str]
@@ -44,18 +44,18 @@ class AuditSubject:
 
 @dataclass(frozen=True)
 class PricedRequest:
-    """A request that can be asked: what it is about, and the plan it comes to."""
+    """A request that can be run: its subject, its plan and its price."""
 
     subject: AuditSubject
     plan: waist.ReleasePlan
     price: ExactPrice
-    shown: Price  # in rho, which everything has
+    shown: Price  # in rho, in which every request has a price
 
 
 def resolve(
     session: Session, caller: Caller, request: Any, platform: Platform, settings: Settings
 ) -> PricedRequest:
-    """Return the subject of the request, or refuse it."""
+    """Return the priced request, or refuse it."""
     subject = load_subject(session, caller.auditor, request.content_ids, request.audience_id)
     return price_request(subject, request, platform, settings)
 
@@ -68,7 +68,7 @@ def load_subject(
     audience, groups = uploads.get_owned_with_groups(session, auditor_id, audience_id)
     if audience.state != "sealed":
         raise AudienceNotSealedError(
-            f"the audience is {audience.state}: seal it first. Nothing was charged."
+            f"The audience is {audience.state}. Nothing was charged. Seal the audience first."
         )
     return AuditSubject(digests, audience, audience_facts(session, audience, groups))
 
@@ -80,7 +80,7 @@ def price_request(
     kind, facts = KINDS[request.kind], subject.facts
     if is_third_party(request.kind) and request.exploration_loss:
         raise UnsupportedAuditError(
-            f"A {request.kind} audit is of a package, and no package may show people anything."
+            f"Kind {request.kind} comes from a package, and no package may show people anything."
             " Nothing was charged."
         )
     _refuse_source(request.kind, kind, facts)

@@ -1,4 +1,4 @@
-"""`/v1/audits`: ask the price, pay, follow, and fetch what was released."""
+"""`/v1/audits`: price, submit, follow and cancel audits, and fetch their releases."""
 
 import threading
 from typing import Annotated
@@ -65,7 +65,7 @@ WakeDep = Annotated[threading.Event, part("wake")]
 RequestBody = Annotated[
     AuditRequest, Body(openapi_examples={each["kind"]: {"value": each} for each in EXAMPLES})
 ]
-# One event of the stream.
+# Schema of one event of the stream.
 _EVENT = {
     "type": "object",
     "required": ["event", "data"],
@@ -117,7 +117,7 @@ def price_audits(
     settings: SettingsDep,
     platform: PlatformDep,
 ) -> BatchQuote:
-    """Several audits priced together, in the order in which they would be paid."""
+    """Return quotes of several audits, in the order in which they would be paid."""
     return quotes.quote_all(session, caller, requests, platform, settings)
 
 
@@ -144,9 +144,9 @@ def submit_audit(
     wake: WakeDep,
     signed: SignedDep,
 ) -> Response:
-    """Charge now, run later: after a crash in between the audit resumes on its charge."""
+    """Charge the audit now and run it later; after a crash it resumes on the same charge."""
     audit = service.submit_audit(submissions, wake, caller, request, signed)
-    # Written here: FastAPI would have it checked and written in another thread.
+    # Serialised here, because FastAPI would check and serialise it again in another thread.
     place = {"Location": f"/v1/audits/{audit.id}"}
     return Response(audit.model_dump_json(), 202, place, "application/json")
 
@@ -155,13 +155,13 @@ def submit_audit(
 def list_audits(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Audit]:
-    """Your audits, newest first."""
+    """List your audits, newest first."""
     return queries.list_audits(session, caller, cursor, limit)
 
 
 @router.get("/{audit_id}", responses=responses(NotFoundError))
 def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
-    """One audit of yours."""
+    """Return one of your audits."""
     return queries.get_audit(session, caller, audit_id)
 
 
@@ -169,7 +169,7 @@ def get_audit(audit_id: str, caller: AuditorDep, session: ReadDep) -> Audit:
 def cancel_audit(
     audit_id: str, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Audit:
-    """Cancel and refund, as long as nothing private was read."""
+    """Cancel the audit and refund its charge, if nothing private has been read."""
     return service.cancel_audit(store, caller, audit_id, settings)
 
 
@@ -182,9 +182,9 @@ def cancel_audit(
 async def follow_audit(
     audit_id: str, auditor: AuditorDoor, store: StoreDep, streams: StreamsDep
 ) -> Response:
-    """Server-sent events: the audit's state whenever it changes, until it is final.
+    """Stream the audit's state as server-sent events, at every change until it is final.
 
-    The stream also ends when the token expires or is revoked: ask again with a new one.
+    The stream also ends when the token expires or is revoked. Open it again with a new token.
     """
     return await service.follow_audit(store, streams, auditor, audit_id)
 
@@ -195,7 +195,7 @@ async def follow_audit(
     responses=responses(NotFoundError, NotReleasedError),
 )
 def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Response:
-    """The release: always the same bytes."""
+    """Return the release: always the same bytes."""
     release = queries.get_release(store, auditor(), audit_id)
     return Response(release, media_type="application/json")
 
@@ -204,5 +204,5 @@ def get_release(audit_id: str, auditor: AuditorDoor, store: StoreDep) -> Respons
     "/{audit_id}/proof", responses=responses(NotFoundError, NotReleasedError, NotSignedError)
 )
 def prove_release(audit_id: str, caller: AuditorDep, session: ReadDep) -> InclusionProof:
-    """Prove that the release is in the ledger, once a checkpoint covers it: within seconds."""
+    """Prove that the ledger holds the release, once a checkpoint covers it (within seconds)."""
     return queries.prove_release(session, caller, audit_id)

@@ -13,7 +13,7 @@ from api.identity.roles import LazyCaller
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from openapi.resources import Audit, AuditRequest
 
 
@@ -32,7 +32,7 @@ def submit_audit(
 
 
 def cancel_audit(store: Store, caller: Caller, audit_id: str, settings: Settings) -> Audit:
-    """Cancel an audit and refund it, as long as nothing private was read."""
+    """Cancel an audit and refund it, if nothing private has been read."""
     with store.write() as session:
         audit = cancellation.cancel(session, caller, audit_id, settings)
     failpoints.hit(Failpoint.CANCEL_COMMITTED)
@@ -42,7 +42,9 @@ def cancel_audit(store: Store, caller: Caller, audit_id: str, settings: Settings
 async def follow_audit(
     store: Store, streams: EventStreams, auditor: LazyCaller, audit_id: str
 ) -> EventStreamResponse:
-    """Return the stream of an audit's states, until it is final or the caller's right ends."""
+    """Return the stream of an audit's states, which ends when it is final or the caller's right
+    ends.
+    """
     caller, first = await run_in_threadpool(_load_state, store, auditor, audit_id)
     return streams.respond(caller, audit_id, first)
 

@@ -1,9 +1,9 @@
-"""State machine of an audit: every change of state there is, and its cause.
+"""State machine of an audit: all changes of state, with their causes.
 
     charged → running → released, or failed, or cancelled
 
-R3: a charge is given back only in the state `charged`, before anything about a person was read.
-A change that is not in `TRANSITIONS` cannot happen.
+R3: a charge is refunded only in the state `charged`, before anything about a person was read. A
+change that is not in `TRANSITIONS` cannot happen.
 """
 
 from collections.abc import Mapping
@@ -29,16 +29,16 @@ def states_after(state: AuditState) -> frozenset[AuditState]:
     return frozenset(after for before, after in TRANSITIONS if before == state)
 
 
-# States in which an audit may still change.
+# States that an audit can leave.
 OPEN: Final[tuple[AuditState, ...]] = tuple(dict.fromkeys(before for before, _ in TRANSITIONS))
-# States in which an audit stays.
+# States that an audit cannot leave.
 FINAL: Final[tuple[AuditState, ...]] = tuple(
     dict.fromkeys(after for _, after in TRANSITIONS if after not in OPEN)
 )
 
 
 def change_state(row: AuditRow, after: AuditState) -> None:
-    """Change the state of a locked audit; raise `ValueError` if it cannot follow."""
+    """Change the state of a locked audit; raise `ValueError` if the change is not a transition."""
     if after not in states_after(cast("AuditState", row.state)):
-        raise ValueError(f"an audit that is {row.state} cannot become {after}")
+        raise ValueError(f"An audit in state {row.state} cannot change to {after}.")
     row.state = after

@@ -1,10 +1,10 @@
-"""Submitting an audit: price, then charge, then nothing but the charge has happened (R3).
+"""Submission of an audit: its price, then its charge; nothing private is read yet (R3).
 
 One transaction debits all limits, writes the charge into the ledger and puts the audit in the
-queue. A retry with the same key finds it and costs nothing.
+queue. A retry with the same key finds the audit and costs nothing.
 
-All charges wait for each other. So what an audit is about is read and priced before, while nothing
-is locked, and those of several auditors who wait are charged together, in one transaction
+All charges wait for the ledger lock. So the subject of an audit is read and priced before, without
+a lock. Charges of several auditors that wait are committed in one transaction
 (`api.audits.queue.group_commit`). People are not read before everything else is paid (R2).
 """
 
@@ -20,13 +20,22 @@ from sqlmodel import Session, col, select
 from api.accounting import charge
 from api.accounting.charge import ChargeOrder
 from api.audits import queries, request_pricing
-from api.audits.pricing import has_running_audit, in_currency
+from api.audits.pricing import has_running_audit, require_currency
 from api.audits.queue.backlog import Backlog
 from api.audits.queue.fair_queue import QueueSnapshot
 from api.audits.queue.group_commit import GroupCommit
 from api.audits.request_pricing import AuditSubject, PricedRequest
 from api.audits.states import FIRST
-from api.db import UNAVAILABLE, AudienceRow, AuditRow, HeadRow, MandateRow, Store, find_one, insert
+from api.db import (
+    UNAVAILABLE,
+    AudienceRow,
+    AuditRow,
+    LedgerEndRow,
+    MandateRow,
+    Store,
+    find_one,
+    insert,
+)
 from api.identity.caller import Caller
 from api.kernel import failpoints
 from api.kernel.errors import ApiError, IdempotencyConflictError, RefusalError
@@ -43,16 +52,17 @@ from privacy.ledger.statements import Statement
 from privacy.receipts import canonical, digest
 from privacy.tables.membership import BATCH
 
-# Charges of one group commit at most.
+# Maximum number of charges in one group commit.
 _MAX_BATCH = 32
-# Requests whose subject is cached.
+# Maximum number of cached subjects of requests.
 _SUBJECT_CACHE_SIZE = 1_024
 
-# What may have come about since requests were looked at: their first tries, and audiences' ends.
-# From the one head: sealed audiences, each with all first tries that exist.
+# Changes since these requests were priced: audiences that are no longer sealed, and earlier
+# submissions with the same key. The join starts from the single row of `HeadRow`. It yields the
+# audiences that are still sealed, each with all earlier submissions.
 _CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(
         AudienceRow,
         and_(
@@ -75,11 +85,11 @@ _LockedLedger = tuple[Session, datetime]
 
 @dataclass(frozen=True, eq=False)
 class _Submission:
-    """A request as it was made, and what it is about, as things were before the lock."""
+    """A request as it was submitted, with its subject and price as they were before the lock."""
 
     caller: Caller
     request: AuditRequest
-    text: str  # canonical JSON, under its digest
+    text: str  # canonical JSON, whose digest follows
     digest: str
     statement: Statement
     ahead: PricedRequest | None
@@ -91,7 +101,7 @@ class _Submission:
 
     @property
     def members(self) -> int:
-        """Return the number of identifiers that were uploaded for it."""
+        """Return the number of identifiers in the upload of its audience."""
         return self.ahead.subject.facts.members if self.ahead else 0
 
 
@@ -106,7 +116,7 @@ class AuditSubmission:
         self._charge = GroupCommit(
             self._locked_ledger, self._charge_batch, _can_batch_with, fatal=UNAVAILABLE
         )
-        # Read once: whether it has changed is looked at under the lock.
+        # The subject is cached; `_revalidate` checks under the lock whether it has changed.
         self._load_subject = lru_cache(maxsize=_SUBJECT_CACHE_SIZE)(self._read_subject)
 
     def submit(self, caller: Caller, request: AuditRequest, statement: Statement) -> Audit:
@@ -150,13 +160,13 @@ class AuditSubmission:
 
     @contextmanager
     def _locked_ledger(self) -> Iterator[_LockedLedger]:
-        """Hold the ledger lock; commit at the end what was written."""
+        """Hold the ledger lock, and commit on exit."""
         with self._store.write() as session:
             yield session, lock(session)
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
     def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
-        """An audit for each; who was charged before gets the answer of then."""
+        """Return one audit per submission; a repeated key gets its original response."""
         session, at = held
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
@@ -172,7 +182,7 @@ class AuditSubmission:
         """Charge and enqueue new audits under the ledger lock."""
         if not orders:
             return []
-        # Others have held the ledger lock since these were read.
+        # Prices were computed without the lock, so each is checked again.
         everything = [self._revalidate(session, order, sealed) for order in orders]
         queue = QueueSnapshot.load(session, self._settings)
         granted = mandates.load_for_auditors(
@@ -211,7 +221,7 @@ class AuditSubmission:
         queue: QueueSnapshot,
         granted: Collection[MandateRow],
     ) -> ChargeOrder:
-        """A place on the line, and the mandate that pays: or a refusal."""
+        """Enqueue the audit and select the mandate that pays; raise if either is refused."""
         caller, request = order.caller, order.request
         position = queue.enqueue(caller.auditor, priced.subject.facts)
         mandate = mandates.select_payer(
@@ -225,7 +235,7 @@ class AuditSubmission:
         )
         if before_charge := platform_kind(request.kind).before_charge:
             before_charge(request, PayingMandate(partial(load_regulator_key, session, mandate)))
-        price = in_currency(priced.shown, mandate.currency)
+        price = require_currency(priced.shown, mandate.currency)
         charge.refuse_above_lifetime_cap(price, self._settings, request)
         audit = AuditRow(
             id=new_id("audit"),
@@ -247,10 +257,11 @@ class AuditSubmission:
 
 
 def _can_batch_with(order: _Submission, others: Sequence[_Submission]) -> bool:
-    """Whether it may be charged with these: of another auditor each, and not too many people.
+    """Return whether a submission may be charged in one batch with these others.
 
-    So each has a line, mandates and keys of its own, and what is held in memory is bounded. Who
-    could not be asked before is charged, or refused, alone.
+    Each must come from another auditor, and together they may have at most `BATCH` identifiers. So
+    no two share a queue position, a mandate or a key, and the memory is bounded. A submission that
+    could not be priced before the lock is charged, or refused, alone.
     """
     return (
         all(each.ahead is not None for each in (order, *others))
@@ -263,7 +274,9 @@ def _can_batch_with(order: _Submission, others: Sequence[_Submission]) -> bool:
 def _changes_since_pricing(
     session: Session, orders: Sequence[_Submission]
 ) -> tuple[set[str], set[tuple[str, str]]]:
-    """Which audiences are still sealed, and who has used which key before."""
+    """Return the audiences that are still sealed, and the idempotency keys that were used
+    before.
+    """
     priced = {
         "audiences": [order.request.audience_id for order in orders],
         "auditors": [order.caller.auditor for order in orders],
@@ -274,12 +287,12 @@ def _changes_since_pricing(
 
 
 def _original_response(session: Session, order: _Submission) -> Audit:
-    """The answer this key got before: the audit as it was when it was submitted."""
+    """Return the original response to this key: the audit as it was when it was submitted."""
     auditor, key = order.key
     row = find_one(session, AuditRow, auditor_id=auditor, idempotency_key=key)
     if row.request_digest != order.digest:
         raise IdempotencyConflictError(
-            f"this key was used for audit {row.id} with another body; nothing was charged"
+            f"This key was used for audit {row.id} with another body. Nothing was charged."
         )
     then = {"state": "charged", "finished_at": None, "failure": None}
     return queries.to_wire(row).model_copy(update=then)

@@ -1,1 +1,1 @@
-"""The catalogue: what this platform offers, for everybody to read."""
+"""Catalogue: the public offer of this platform."""

@@ -1,4 +1,4 @@
-"""The codebook and the changelog of the catalogue, made from the models and from the ledger.
+"""Codebook and changelog of the catalogue, generated from the models and from the ledger.
 
 [DR] Delegated Regulation (EU) 2025/2050: Article 6(4)(c), a catalogue with structure and metadata;
 Article 15(2), codebooks and changelogs.
@@ -57,7 +57,7 @@ def codebook(platform: Platform) -> Codebook:
 
 
 def log_offers(platform: Platform) -> list[LogOffer]:
-    """The logs as the platform describes them."""
+    """Return the logs as the platform describes them."""
     offered = platform.logs.logs() if platform.logs else {}
     return [
         LogOffer(
@@ -79,7 +79,7 @@ def log_offers(platform: Platform) -> list[LogOffer]:
 
 
 def exploration_offer(platform: Platform) -> ExplorationOffer | None:
-    """Return how people are shown other recommendations, if the platform can do so."""
+    """Return the terms of showing people other recommendations, if the platform can do so."""
     if platform.policies is None:
         return None
     return ExplorationOffer(
@@ -128,7 +128,7 @@ def _kind(kind: str, requests: Schema, releases: Schema) -> KindNote:
 
 
 def _of_kind(union: Schema, kind: str) -> Schema:
-    """The model of one kind in a union that tells them apart by `kind`."""
+    """Return the model of one kind in a union with the discriminator `kind`."""
     found: Schema = union["$defs"][union["discriminator"]["mapping"][kind].rpartition("/")[2]]
     return found
 
@@ -156,7 +156,7 @@ def _meaning(schema: Schema, parts: Schema) -> str:
 
 
 def _type(schema: Schema) -> str:
-    """A type in words: `string`, `Edges or Levels`, `list of GroupHistogram`."""
+    """Return a type in words: `string`, `Edges or Levels`, `list of GroupHistogram`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if choices := schema.get("anyOf") or schema.get("oneOf"):

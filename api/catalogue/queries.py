@@ -1,4 +1,4 @@
-"""The catalogue: everything that a platform offers, in public numbers."""
+"""Catalogue: the whole offer of a platform, in public numbers."""
 
 from api.catalogue.codebook import codebook, exploration_offer, log_offers
 from api.kernel.settings import Settings
@@ -18,7 +18,7 @@ from openapi.wire_model import MAX_EPSILON
 
 
 def get_catalogue(platform: Platform, settings: Settings) -> Catalogue:
-    """Return what this platform offers."""
+    """Return the offer of this platform."""
     offers = platform.people.offers()
     scores = platform.scores
     low, high = scores.score_range if scores else (0.0, 1.0)

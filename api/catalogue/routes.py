@@ -13,7 +13,7 @@ router = new_router(tags=["public"])
 
 @router.get("/v1/catalogue")
 def get_catalogue(settings: SettingsDep, platform: PlatformDep) -> Catalogue:
-    """Return what this platform offers, in public numbers."""
+    """Return the offer of this platform, in public numbers."""
     return queries.get_catalogue(platform, settings)
 
 

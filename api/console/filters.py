@@ -14,7 +14,7 @@ _LABEL = re.compile(r"\bg(?:0|[1-9][0-9]{0,2})\b")
 
 
 def moment(at: datetime | None) -> Markup | str:
-    """An instant: in UTC, until the reader's browser writes it in their own zone."""
+    """Return an instant in UTC, which the reader's browser converts to the local time zone."""
     if at is None:
         return "never"
     words = at.astimezone(UTC)
@@ -37,17 +37,17 @@ def plural(count: int, what: str) -> str:
 
 
 def amount(value: Decimal | float | str) -> str:
-    """An exact amount, without zeros at its end."""
+    """Return an exact amount without trailing zeros."""
     return f"{Decimal(str(value)).normalize():f}"
 
 
 def number(value: int) -> str:
-    """A whole number, in groups of three digits."""
+    """Return a whole number in groups of three digits."""
     return f"{value:,}".replace(",", "\u202f")
 
 
 def size(count: int) -> str:
-    """A number of bytes, in the unit that suits it."""
+    """Return a number of bytes in a suitable unit."""
     amount, units = float(count), ["bytes", "kB", "MB", "GB"]
     while amount >= 1000 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
@@ -55,7 +55,9 @@ def size(count: int) -> str:
 
 
 def named(text: str, audience_id: str) -> Markup:
-    """A text in which labels of groups give way to names, where the reader's browser knows them."""
+    """Return text whose group labels the reader's browser replaces with names, where it knows
+    them.
+    """
     pieces, end = [Markup()], 0
     for match in _LABEL.finditer(text):
         label = match.group()
@@ -71,7 +73,7 @@ def _label(label: str, audience_id: str) -> Markup:
 
 
 def listed(value: Any) -> str:
-    """A number, a list or a table of them, in one line."""
+    """Return a number, or a list or table of numbers, in one line."""
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {listed(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
@@ -80,7 +82,7 @@ def listed(value: Any) -> str:
 
 
 def short(digest: str | None) -> Markup | str:
-    """The start of a digest, with the whole of it at hand."""
+    """Return the start of a digest, with the whole digest in its tooltip."""
     if digest is None:
         return "none"
     name, _, digits = digest.rpartition(":")

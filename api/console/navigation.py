@@ -1,4 +1,4 @@
-"""The console's menu for each role, in the order of their work."""
+"""Menu of the console for each role, in the order of their work."""
 
 from api.identity.caller import Caller
 
@@ -32,7 +32,7 @@ BY_ROLE: dict[str, Entries] = {
         ("/regulator/report", "Report"),
     ),
 }
-# Where each role begins.
+# First page of each role.
 HOMES: dict[str, str] = {
     "auditor": "/audits",
     "regulator": "/regulator/applications",

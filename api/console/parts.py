@@ -1,4 +1,4 @@
-"""The parts of a deployment that console pages use."""
+"""Parts of a deployment that console pages use."""
 
 import threading
 from typing import Protocol
@@ -16,7 +16,7 @@ from api.web.shared_rates import SharedRates
 
 
 class ConsoleParts(Protocol):
-    """A deployment, as far as the console knows it."""
+    """Deployment with the parts that the console uses."""
 
     @property
     def rates(self) -> SharedRates: ...

@@ -20,7 +20,7 @@ from api.web.routing import Route
 from openapi.complaints import what_is_wrong
 from openapi.problems import TABLE
 
-# Nothing inline, nothing from elsewhere, nothing evaluated; nobody frames it.
+# Nothing inline, nothing from other sites, no evaluated code, and no framing.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -38,10 +38,10 @@ TOKEN_HEADER = "X-Form-Token"  # noqa: S105
 TOKEN_FIELD = "token"  # noqa: S105
 _VISIT_SECONDS = 24 * 3600
 
-# Where the API speaks of tokens, which browsers do not have.
+# Titles for browsers, where those of the API mention tokens.
 _TITLES = {
     "unauthenticated": "You are not signed in",
-    "forbidden": "This is not for you",
+    "forbidden": "You may not see this",
     "not-found": "There is nothing here",
 }
 
@@ -49,13 +49,13 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class SignInNeededError(ApiError):
-    """Somebody must sign in first: their browser is sent to where they can."""
+    """The caller must sign in first; the browser is redirected to the sign-in page."""
 
     code = "unauthenticated"
 
 
 class PageRoute(Route):
-    """A route of the console: checked before, and with our headers after."""
+    """Route of the console, with a check before it and our headers after it."""
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
@@ -77,25 +77,27 @@ class PageRoute(Route):
 
 
 def pages() -> APIRouter:
-    """A router whose routes are pages; none of them is in the contract."""
+    """Return a router whose routes are pages; none of them is in the OpenAPI document."""
     return APIRouter(prefix="/console", route_class=PageRoute, include_in_schema=False)
 
 
 async def refuse_foreign(request: Request) -> None:
-    """Whatever changes something must come from a page of ours, in the same session."""
+    """Refuse changes that do not come from one of our pages, in the same session."""
     if request.method in ("GET", "HEAD"):
         return
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise ForbiddenError("this was sent by another site; nothing was done")
+        raise ForbiddenError("Another site sent this request. Nothing was done.")
     cookies = console_of(request).cookies
     seed = cookies.read(request, "session") or cookies.read(request, "visit")
     sent = request.headers.get(TOKEN_HEADER) or (await form_of(request)).get(TOKEN_FIELD, "")
     if seed is None or not hmac.compare_digest(sent.encode(), cookies.token(seed).encode()):
-        raise ForbiddenError("this form is of an earlier session; load the page and send it again")
+        raise ForbiddenError(
+            "The form belongs to an earlier session. Nothing was done. Reload the page and send it."
+        )
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; nothing where the body is of another type."""
+    """Return the fields of a form; nothing for a body of another type."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}
@@ -103,7 +105,7 @@ async def form_of(request: Request) -> dict[str, str]:
         text = (await request.body()).decode()
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=128, errors="strict")
     except ValueError as error:
-        raise InvalidRequestError("the form cannot be read; nothing was done") from error
+        raise InvalidRequestError("The form cannot be read. Nothing was done.") from error
     return {name: values[-1] for name, values in fields.items()}
 
 
@@ -157,7 +159,7 @@ def _words(error: Exception) -> tuple[str, str, int]:
         where = ".".join(str(step) for step in first["loc"][1:])
         error = InvalidRequestError(f"{where}: {what_is_wrong(first)}. Nothing was done.")
     elif isinstance(error, UNAVAILABLE):
-        error = UnavailableError("the database does not answer; nothing was lost, try again")
+        error = UnavailableError("The database does not answer. Nothing was lost. Try again.")
     if isinstance(error, HTTPException):
         return "This cannot be done", str(error.detail), error.status_code
     assert isinstance(error, ApiError)  # noqa: S101

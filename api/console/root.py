@@ -1,4 +1,4 @@
-"""The root of the service, which leads browsers to the console."""
+"""Root of the service, which redirects browsers to the console."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response

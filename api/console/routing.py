@@ -1,4 +1,4 @@
-"""Which pages there are. A page is a router of `pages()` in a module of its own."""
+"""Registry of the pages. A page is a router of `pages()` in a module of its own."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -55,10 +55,10 @@ fallback = pages()
 
 @files.get("/static/{digest}/{name:path}")
 def get_file(digest: str, name: str, console: ConsoleDep) -> Response:
-    """A static file of this version."""
+    """Return a static file of this version."""
     return console.static.respond(digest, name)
 
 
 @fallback.get("/{rest:path}")
 def find_nothing(rest: str) -> Response:
-    raise NotFoundError(f"there is no page {rest}")
+    raise NotFoundError(f"There is no page {rest}.")

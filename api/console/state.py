@@ -1,4 +1,4 @@
-"""The parts of one deployment's console, built once."""
+"""Parts of one deployment's console, built once."""
 
 from dataclasses import dataclass
 from typing import Annotated, cast
@@ -15,7 +15,7 @@ from api.console.security.oidc_sign_in import OutsideSignIn
 from api.console.static_files import StaticFiles
 from api.web.token_buckets import Rate, TokenBuckets
 
-# Requests to the planner per minute from one network of strangers.
+# Planner requests per minute from one network of visitors, and their burst.
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 60, 40
 
 
@@ -27,18 +27,18 @@ class Console:
     static: StaticFiles
     templates: Environment
     outside: OutsideSignIn | None
-    # Rates of people who signed in, and of networks of strangers.
+    # Rate limits of signed-in people, and of networks of visitors.
     known: TokenBuckets
     strangers: TokenBuckets
     planner: Planner
 
     def at(self, path: str) -> str:
-        """The address of a page of the console."""
+        """Return the URL of a page of the console."""
         return f"{self.base}/console{path}"
 
     def file(self, name: str) -> str:
-        """The address of a static file, which changes whenever any of them does."""
-        assert name in self.static.files, name  # noqa: S101  (a template names what is not there)
+        """Return the URL of a static file, which changes when any of them changes."""
+        assert name in self.static.files, name  # noqa: S101  (a template names a file that does not exist)
         return self.at(f"/static/{self.static.digest}/{name}")
 
 

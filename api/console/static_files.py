@@ -1,4 +1,6 @@
-"""Style sheet, scripts and vendored libraries: under the digest of them all, cached for ever."""
+"""Style sheet, scripts and vendored libraries: served under a digest of them all, cached for
+ever.
+"""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,7 +17,7 @@ _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 @dataclass(frozen=True)
 class StaticFiles:
-    """The files there are; no other path is ever opened."""
+    """Static files; no other path is ever opened."""
 
     files: dict[str, Path]
     digest: str
@@ -32,5 +34,5 @@ class StaticFiles:
     def respond(self, digest: str, name: str) -> FileResponse:
         path = self.files.get(name)
         if path is None or digest != self.digest:
-            raise NotFoundError(f"no file {name} of this version: load the page again")
+            raise NotFoundError(f"This version has no file {name}. Reload the page.")
         return FileResponse(path, media_type=_TYPES[path.suffix], headers=_FOREVER)

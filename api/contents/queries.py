@@ -1,4 +1,4 @@
-"""Trial content, as its own auditor sees it."""
+"""Queries of trial content by its own auditor."""
 
 from sqlmodel import Session, select
 
@@ -18,5 +18,5 @@ def list_contents(
 
 
 def get_content(session: Session, caller: Caller, content_id: str) -> Content:
-    """Return one content of the caller's auditor; another auditor's is not there."""
+    """Return one content of the caller's auditor; for other auditors it does not exist."""
     return service.to_wire(service.get_owned(session, caller, content_id))

@@ -1,4 +1,4 @@
-"""`/v1/contents`: upload trial content, look at it again."""
+"""`/v1/contents`: upload and read trial content."""
 
 from api.contents import queries, service
 from api.identity.roles import AuditorDep
@@ -26,7 +26,7 @@ router = new_router(
 def upload_content(
     draft: ContentDraft, caller: AuditorDep, store: StoreDep, settings: SettingsDep
 ) -> Content:
-    """Upload trial content; its digest will stand on every receipt about it."""
+    """Upload trial content; every receipt about it states its digest."""
     return service.upload_content(store, caller, draft, settings)
 
 
@@ -34,11 +34,11 @@ def upload_content(
 def list_contents(
     caller: AuditorDep, session: ReadDep, cursor: CursorQuery = None, limit: LimitQuery = 50
 ) -> Page[Content]:
-    """Your contents, newest first."""
+    """List your contents, newest first."""
     return queries.list_contents(session, caller, cursor, limit)
 
 
 @router.get("/{content_id}", responses=responses(NotFoundError))
 def get_content(content_id: str, caller: AuditorDep, session: ReadDep) -> Content:
-    """One content of yours."""
+    """Return one of your contents."""
     return queries.get_content(session, caller, content_id)

@@ -1,4 +1,4 @@
-"""Trial content: kept as uploaded, named on receipts by its digest."""
+"""Trial content: stored as uploaded, identified on receipts by its digest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from openapi.resources import Content, ContentDraft
 from privacy.content import FIELDS, content_digest
 from privacy.receipts import digest
 
-# What the platform is shown.
+# Fields that the platform receives.
 _FIELDS = (*sorted(FIELDS), "image")
 _THESE = col(ContentRow.id).in_(bindparam("contents", expanding=True))
 _DIGESTS = select(col(ContentRow.id), col(ContentRow.digest)).where(
@@ -33,13 +33,13 @@ _SHOWN = select(*(col(getattr(ContentRow, name)) for name in ("id", "digest", *_
 def upload_content(
     store: Store, caller: Caller, draft: ContentDraft, settings: Settings
 ) -> Content:
-    """Keep content as it was uploaded, in a transaction of its own."""
+    """Store content as it was uploaded, in a transaction of its own."""
     with store.write() as session:
         return create(session, caller, draft, settings)
 
 
 def create(session: Session, caller: Caller, draft: ContentDraft, settings: Settings) -> Content:
-    """Keep content as it was uploaded, if the auditor's quota allows it."""
+    """Store content as it was uploaded, if the auditor's quota allows it."""
     lock(session)
     check_contents(session, caller.auditor, settings)
     fields = draft.model_dump(include=set(FIELDS))
@@ -63,7 +63,7 @@ def create(session: Session, caller: Caller, draft: ContentDraft, settings: Sett
 
 
 def get_owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
-    """The auditor's own content; another auditor's is not there."""
+    """Return a content of the caller's auditor; for other auditors it does not exist."""
     row = find(session, ContentRow, id=content_id, auditor_id=caller.auditor)
     if row is None:
         raise _missing(content_id)
@@ -71,7 +71,7 @@ def get_owned(session: Session, caller: Caller, content_id: str) -> ContentRow:
 
 
 def load_digests(session: Session, auditor_id: str, content_ids: Sequence[str]) -> list[str]:
-    """Return the digests of the auditor's own contents; nothing else of them is read."""
+    """Return the digests of the auditor's own contents; read nothing else of them."""
     if not content_ids:
         return []
     asked = {"auditor": auditor_id, "contents": content_ids}
@@ -84,14 +84,14 @@ def load_digests(session: Session, auditor_id: str, content_ids: Sequence[str]) 
 
 @dataclass(frozen=True)
 class StoredContent:
-    """Content as `Scores.score` takes it, and the digest that names it."""
+    """Content in the form of `Scores.score`, with its digest."""
 
     digest: str
     fields: Mapping[str, Any]
 
 
 def load_contents(session: Session, content_ids: Sequence[str]) -> list[StoredContent]:
-    """These contents, whosever they are: who may ask was judged before."""
+    """Return these contents of any auditor; the right to use them was checked before."""
     if not content_ids:
         return []
     rows = session.connection().execute(_SHOWN, {"contents": content_ids}).mappings()
@@ -107,4 +107,4 @@ def to_wire(row: ContentRow) -> Content:
 
 
 def _missing(content_id: str) -> NotFoundError:
-    return NotFoundError(f"no content {content_id}: upload it with POST /v1/contents")
+    return NotFoundError(f"No content {content_id}. Upload it with POST /v1/contents.")

@@ -1,6 +1,6 @@
-"""Rows written at once, where many are: a session's own bookkeeping takes ten times as long.
+"""Bulk writes of rows: the bookkeeping of a session takes ten times as long.
 
-Nothing waits for a flush here, so what a row refers to must have been written before it.
+Nothing waits for a flush here, so the rows that a row refers to must be written before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from sqlmodel import Session, SQLModel
 
 
 def insert(session: Session, *rows: SQLModel) -> None:
-    """Write new rows of one table, of which the session knows nothing: who asks reads them."""
+    """Write new rows of one table; the session does not know them, so a later use reads them."""
     if rows:
         [table] = {type(row) for row in rows}
         session.connection().execute(_insertion(table), _given([_values(row) for row in rows]))
@@ -26,7 +26,7 @@ def change(session: Session, row: SQLModel, **values: Any) -> None:
 
 
 def change_all(session: Session, changes: Sequence[tuple[SQLModel, Mapping[str, Any]]]) -> None:
-    """Write new values, of the same columns, of rows of one table that are read and locked."""
+    """Write new values of the same columns, for rows of one table that were read and locked."""
     if not changes:
         return
     [table] = {type(row) for row, _ in changes}
@@ -43,9 +43,9 @@ def change_all(session: Session, changes: Sequence[tuple[SQLModel, Mapping[str, 
 def execute_in_driver(
     session: Session, statement: Update, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Execute it for each of these, whose values the driver takes as they are.
+    """Execute the statement for each of these rows, whose values the driver accepts unchanged.
 
-    SQLAlchemy would look at each value of each row, which takes longer than to write it.
+    SQLAlchemy would process each value of each row, which takes longer than writing it.
     """
     connection = session.connection()
     text, order = _written(statement, connection.dialect)
@@ -55,13 +55,15 @@ def execute_in_driver(
 
 @cache
 def _written(statement: Update, dialect: Dialect) -> tuple[str, Sequence[str] | None]:
-    """The statement in a driver's words, and the order of its values where they have no names."""
+    """Return the statement in the driver's syntax, and the order of its values if they have no
+    names.
+    """
     compiled = statement.compile(dialect=dialect)
     return compiled.string, compiled.positiontup
 
 
 def _given(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """One by itself: drivers take more steps for a list."""
+    """Return a single row without its list, because drivers take more steps for a list."""
     return rows[0] if len(rows) == 1 else rows
 
 

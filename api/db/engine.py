@@ -1,9 +1,9 @@
-"""The database: SQLite (WAL) by default, PostgreSQL by one setting.
+"""Database engine: SQLite (WAL) by default, PostgreSQL by one setting.
 
-`write()` is one transaction that will write: on SQLite it takes the write lock at once (BEGIN
-IMMEDIATE), so that a check and the debit that follows it cannot be torn apart; on PostgreSQL rows
-are locked by `for_update`. `read()` and `snapshot()` are transactions that only read; `ask()` and
-`look()` begin none.
+`write()` is one transaction that will write. On SQLite it takes the write lock at once (BEGIN
+IMMEDIATE), so that nothing comes between a check and its debit. On PostgreSQL rows are locked by
+`for_update`. `read()` and `snapshot()` are transactions that only read. `autocommit_connection()`
+and `autocommit_session()` begin no transaction.
 """
 
 import sqlite3
@@ -19,28 +19,29 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import Session
 
-# Whatever the database is asked, it cannot do it now: gone, full, locked, or all connections taken.
+# The database cannot answer any query now: it is gone, full or locked, or all connections are
+# taken.
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeoutError)
-# Seconds that a writer waits for others on SQLite.
+# Seconds for which a writer waits for other writers on SQLite.
 _PATIENCE = 30.0
 _WAIT = f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}"
 # Connections of a process that serves no requests, and those that stay open when idle.
 _CONNECTIONS, _KEPT_CONNECTIONS = 30, 10
-# Seconds that a thread waits for a connection. There is one for each (`api.app.capacity`), so a
-# wait means that this was violated.
+# Seconds that a thread waits for a connection. There is one for each thread (`api.app.capacity`),
+# so a wait means that this was violated.
 _POOL_PATIENCE = 10.0
-# Seconds between two questions for SQLite's lock.
+# Seconds between two attempts to get SQLite's lock.
 _PAUSE = 0.001
-# Milliseconds that cutting SQLite's log waits for readers: writers wait for it meanwhile.
+# Milliseconds that the truncation of SQLite's log waits for readers, while writers wait for it.
 _READERS_MS = 200
-# Pages (of 4 KiB) in SQLite's log from which a commit brings them into the database. Few would
-# write an upload three times: into the log, into the database, and overwritten.
+# Pages (of 4 KiB) in SQLite's log at which a commit copies them into the database. With a small
+# number an upload is written three times: into the log, into the database, and overwritten.
 _LOG_PAGES = 32_768
-# Pages (of 4 KiB) that the one who writes keeps in memory until the commit. Those that are put into
-# the log before, and changed again, are read from it and written there again. (A multiple of 256
-# SQLite takes for: as many as there are.)
+# Pages (of 4 KiB) that a writer keeps in memory until the commit. Pages that spill into the log
+# before, and change again, are read from it and written there again. (SQLite reads a multiple of
+# 256 as: all pages.)
 _KEPT_PAGES = 16_383
-# Seconds (and milliseconds) after which a PostgreSQL that is unreachable is given up.
+# Seconds (and milliseconds) after which a connection attempt to an unreachable PostgreSQL ends.
 _IMPATIENCE = {
     "connect_timeout": 5,
     "keepalives_idle": 10,
@@ -48,22 +49,22 @@ _IMPATIENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
-# Milliseconds after which PostgreSQL gives up a wait for a lock, a statement, and a transaction
-# that does nothing. They hold for processes that serve or work; commands take as long as they need.
+# Milliseconds after which PostgreSQL ends a wait for a lock, a statement, and an idle transaction.
+# They apply to processes that serve or work; commands have no limit.
 SERVING_LIMITS: Mapping[str, int] = {
     "lock_timeout": 20_000,
     "statement_timeout": 300_000,
     "idle_in_transaction_session_timeout": 300_000,
 }
-# Seconds for which a connection to PostgreSQL that was just used is believed to be there.
+# Seconds for which a connection to PostgreSQL counts as alive after its last use.
 _FRESH = 1.0
-# How to ask outside of a transaction: SQLite's driver never begins one by itself.
+# Options for queries outside a transaction: SQLite's driver never begins one by itself.
 _OUTSIDE: dict[str, dict[str, Any]] = {
     "sqlite": {"begins": False},
     "postgresql": {"isolation_level": "AUTOCOMMIT"},
 }
-# How to ask in a transaction that only reads. On SQLite nothing that it wrote would stay, either:
-# it is rolled back.
+# Options for transactions that only read. On SQLite a write would not stay either, because the
+# transaction is rolled back.
 _READING: dict[str, dict[str, Any]] = {"sqlite": {}, "postgresql": {"postgresql_readonly": True}}
 
 
@@ -73,7 +74,7 @@ class Store:
     def __init__(
         self, url: str, connections: int = _CONNECTIONS, limits: Mapping[str, int] | None = None
     ) -> None:
-        """Open at most `connections` connections, each when it is first needed.
+        """Open at most `connections` connections, each at its first use.
 
         `limits` are time limits of PostgreSQL, in milliseconds.
         """
@@ -85,7 +86,7 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that only reads."""
+        """Open a transaction that only reads."""
         with self.reading_session() as session:
             yield session
             end_read(session)
@@ -96,19 +97,19 @@ class Store:
 
     @contextmanager
     def autocommit_connection(self) -> Iterator[Connection]:
-        """One question, outside of any transaction: nothing is begun that must be ended."""
+        """Open a connection outside any transaction, for a single query."""
         with self._at_once.connect() as connection:
             yield connection
 
     @contextmanager
     def autocommit_session(self) -> Iterator[Session]:
-        """Questions outside of any transaction, each answered as things are then."""
+        """Open a session outside any transaction; each query sees the database at its own time."""
         with _ReadOnlySession(self._at_once, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A transaction that reads everything as it was at one moment."""
+        """Open a transaction that reads everything as it was at one moment."""
         with self.read() as session:
             if self.engine.dialect.name == "postgresql":
                 session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
@@ -116,7 +117,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction that commits when the block ends, and leaves nothing when it raises."""
+        """Open a transaction that commits when the block ends, and is rolled back if it raises."""
         with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
@@ -124,7 +125,9 @@ class Store:
 
     @contextmanager
     def write_once(self) -> Iterator[Connection]:
-        """One statement that writes: on PostgreSQL it is a transaction by itself."""
+        """Open a connection for one statement that writes; on PostgreSQL it is its own
+        transaction.
+        """
         if self._writers is not None:
             with self.write() as session:
                 yield session.connection()
@@ -134,10 +137,10 @@ class Store:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """On SQLite the threads of a process write in turn, and none of them sleeps past its own.
+        """Let the threads of a process write one after the other on SQLite, without oversleeping.
 
-        SQLite's one lock is asked for again and again (`_begin_to_write`), which is for writers of
-        other processes, and for when this one's turn does not come.
+        SQLite's one lock is also polled (`_begin_to_write`), for writers of other processes, and
+        for a thread that did not get its turn in time.
         """
         if self._writers is None:
             yield
@@ -150,9 +153,10 @@ class Store:
                 self._writers.release()
 
     def truncate_wal(self) -> None:
-        """SQLite's log goes into the database, and nothing that was overwritten stays in it.
+        """Copy SQLite's log into the database and truncate it, so that no overwritten data stay in
+        it.
 
-        Where somebody reads what is still in the log, it is left for the next time.
+        If somebody still reads the log, it is left for the next time.
         """
         if self._writers is None:
             return
@@ -169,7 +173,7 @@ class Store:
 
 
 class _Session(Session):
-    """A session of one transaction. Its connection is looked up once: SQLAlchemy does each time."""
+    """Session of one transaction. It looks its connection up once; SQLAlchemy does so each time."""
 
     _mine: Connection | None = None
 
@@ -184,15 +188,15 @@ class _Session(Session):
 
 
 class _ReadOnlySession(_Session):
-    """A session that has nothing to write."""
+    """A session that must not write."""
 
     def flush(self, objects: object = None) -> NoReturn:
-        raise RuntimeError("a transaction that only reads would have written")
+        raise RuntimeError("A read-only transaction must not write.")
 
 
 def end_read(session: Session) -> None:
     """End the transaction of a session that only reads."""
-    # A rollback makes PostgreSQL's driver forget every statement that it had prepared.
+    # A rollback would make PostgreSQL's driver discard all its prepared statements.
     if session.get_bind().dialect.name == "postgresql":
         session.commit()
 
@@ -208,7 +212,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
     if address.get_backend_name() != "sqlite":
         given = {name: value for name, value in _IMPATIENCE.items() if name not in address.query}
         own = str(address.query.get("options", ""))
-        # Those of the address come last, and win.
+        # Options in the URL come last, and override the others.
         options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), own])
         asked = given | {"options": options.strip()}
         engine = create_engine(url, connect_args=asked, pool_use_lifo=True, **pool)
@@ -224,7 +228,7 @@ def _engine(url: str, connections: int, limits: Mapping[str, int]) -> Engine:
 
 
 def _ping_the_idle(engine: Engine) -> None:
-    """A connection that nobody used for a while is asked whether it is there, before it is used."""
+    """Ping a connection that was idle for a while before its next use."""
 
     def used(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info["used"] = time.monotonic()
@@ -235,7 +239,7 @@ def _ping_the_idle(engine: Engine) -> None:
         try:
             engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
-            raise InvalidatePoolError from error  # the others are gone as well
+            raise InvalidatePoolError from error  # the other connections are gone as well
 
     event.listen(engine, "connect", used)
     event.listen(engine, "checkin", used)
@@ -265,7 +269,7 @@ def _begin_sqlite(connection: Any) -> None:
 
 
 def _begin_to_write(connection: Any) -> None:
-    """Take SQLite's one write lock as soon as it is free: SQLite itself would sleep past that."""
+    """Take SQLite's one write lock as soon as it is free; SQLite itself would oversleep."""
     driver, until = connection.connection.dbapi_connection, time.monotonic() + _PATIENCE
     driver.execute("PRAGMA busy_timeout=0")
     try:
@@ -278,6 +282,6 @@ def _begin_to_write(connection: Any) -> None:
                 time.sleep(_PAUSE)
             else:
                 return
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails as everything that is asked here does
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # fails like every other query now
     finally:
         driver.execute(_WAIT)

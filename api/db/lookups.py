@@ -1,4 +1,4 @@
-"""Rows by the values of some columns. Each such question is put together once, not each time."""
+"""Lookups of rows by the values of some columns. Each query is built once and cached."""
 
 from functools import cache
 from typing import Any, TypeVar
@@ -11,23 +11,23 @@ Row = TypeVar("Row", bound=SQLModel)
 
 
 def find(session: Session, row: type[Row], *, lock: bool = False, **values: Any) -> Row | None:
-    """The first row with these values, locked if asked for."""
+    """Return the first row with these values, locked on request."""
     return session.exec(_question(row, tuple(values), lock), params=values).first()
 
 
 def find_one(session: Session, row: type[Row], **values: Any) -> Row:
-    """The one row with these values."""
+    """Return the one row with these values."""
     found: Row = session.exec(_question(row, tuple(values), False), params=values).one()
     return found
 
 
 def find_all(session: Session, row: type[Row], **values: Any) -> list[Row]:
-    """All rows with these values, in no order."""
+    """Return all rows with these values, in no order."""
     return list(session.exec(_question(row, tuple(values), False), params=values))
 
 
 @cache
 def _question(row: type[Row], columns: tuple[str, ...], lock: bool) -> SelectOfScalar[Row]:
     query = select(row).where(*(col(getattr(row, name)) == bindparam(name) for name in columns))
-    # What is locked is read as it is now, even where the session has seen it before.
+    # A locked row is read again, even if the session has read it before.
     return query.with_for_update().execution_options(populate_existing=True) if lock else query

@@ -15,22 +15,23 @@ from sqlmodel import SQLModel
 from api.db.engine import Store
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-# Any constant will do, as long as all our processes use the same one.
+# Any constant works, if all our processes use the same one.
 _POSTGRESQL_LOCK = 0x4D696772
 
 
 class NewerSchemaError(Exception):
-    """The database is of a newer version than this process."""
+    """The database belongs to a newer version than this process."""
 
 
 def migrate(store: Store, revision: str = "head") -> None:
-    """Bring the database to a revision; one that is there already is left as it is.
+    """Migrate the database to a revision; a database at that revision is not changed.
 
-    Processes that start together take turns: the first one migrates, the others find it done.
+    Processes that start together take turns: the first one migrates, and the others find it done.
     """
     _create_private_file(store)
     connected = store.engine.connect().execution_options(writes=True)
-    # Begun before Alembic comes: else it commits after every revision, and two could meet between.
+    # Begun before Alembic: otherwise it commits after every revision, and two processes could
+    # interleave.
     with connected as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_POSTGRESQL_LOCK)))
@@ -48,17 +49,17 @@ def _create_private_file(store: Store) -> None:
 
 
 def _refuse_newer(connection: Connection) -> None:
-    """Nobody here can tell what a migration that is not known took away."""
+    """Raise if the revision is unknown, because a newer migration may have removed data."""
     found = MigrationContext.configure(connection).get_current_revision()
     if found is not None and found not in list_revisions():
         raise NewerSchemaError(
-            f"the schema of the database is at {found}, which this version does not know: a newer"
-            " one has migrated it. Nothing was changed; start that version."
+            f"The schema of the database is at {found}, which this version does not know: a newer"
+            " one has migrated it. Nothing was changed. Start that version."
         )
 
 
 def list_revisions() -> list[str]:
-    """All revisions, the first one first."""
+    """Return all revisions, the first one first."""
     script = ScriptDirectory.from_config(_config(None))
     return [revision.revision for revision in script.walk_revisions()][::-1]
 

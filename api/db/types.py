@@ -1,4 +1,4 @@
-"""Column types that mean the same on SQLite and on PostgreSQL."""
+"""Column types with the same meaning on SQLite and on PostgreSQL."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ PICO = 10**12
 
 
 class Utc(TypeDecorator[datetime]):
-    """An instant in UTC; SQLite forgets time zones, so it is put back on the way out."""
+    """An instant in UTC; SQLite drops time zones, so the type adds it again when it reads."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -23,7 +23,7 @@ class Utc(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("an instant needs a time zone")
+            raise ValueError("An instant needs a time zone.")
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
@@ -33,9 +33,10 @@ class Utc(TypeDecorator[datetime]):
 
 
 class Pico(TypeDecorator[Fraction]):
-    """An exact amount of epsilon or rho, kept as an integer number of millionths of a millionth.
+    """An exact amount of epsilon or rho, stored as an integer number of 10⁻¹².
 
-    Epsilon comes in millionths, and rho = epsilon² / 2 of twice that: whole numbers both (R5).
+    Epsilon comes in millionths, and a stored rho is epsilon² / 2 of twice such an epsilon. So both
+    are integers here (R5).
     """
 
     impl = BigInteger
@@ -49,7 +50,7 @@ class Pico(TypeDecorator[Fraction]):
 
 
 class Plain(UserDefinedType[bytes]):
-    """Bytes that go to the database as they are: SQLAlchemy wraps each in an object else."""
+    """Bytes that go to the database unchanged; SQLAlchemy would wrap each in an object."""
 
     cache_ok = True
 
@@ -58,20 +59,20 @@ class Plain(UserDefinedType[bytes]):
 
 
 def to_pico(value: Amount) -> int:
-    """Whole units; an amount that is not a whole number of them is refused, never rounded."""
+    """Return a number of whole units; refuse an amount that is not one, without rounding."""
     exact = Fraction(value)
     units, rest = divmod(exact.numerator * PICO, exact.denominator)
     if rest:
-        raise ValueError(f"{value} is not a whole number of units")
+        raise ValueError(f"{value} is not a whole number of units of 10⁻¹².")
     return units
 
 
 def as_decimal(value: Amount) -> Decimal:
-    """The same amount as a decimal without trailing zeros, for the wire."""
-    # rho = epsilon² / 2 under add/remove may end in half a unit: one digit more is exact.
+    """Return the same amount as a decimal without trailing zeros, for the wire."""
+    # rho = epsilon² / 2 under add/remove may end in half a unit: one more digit makes it exact.
     tenths = Fraction(value) * PICO * 10
     if tenths.denominator != 1:
-        raise ValueError(f"{value} has too many decimals")
+        raise ValueError(f"{value} has too many decimals.")
     whole, rest = divmod(abs(tenths.numerator), PICO * 10)
     text = f"{whole}.{rest:013d}".rstrip("0").rstrip(".")
     return Decimal(f"-{text}" if tenths < 0 else text)

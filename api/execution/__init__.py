@@ -1,1 +1,1 @@
-"""Execution: people are read and reduced in the process of the worker, or on Ray."""
+"""Execution: people are read and reduced in the worker's process, or on Ray."""

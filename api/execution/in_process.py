@@ -1,4 +1,4 @@
-"""One partition with everybody in it, in this process."""
+"""Execution in this process: one partition with everybody in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""A probe for containers: ask the metrics address of this process whether it is ready.
+"""Probe for containers: checks at the metrics address whether the process is ready.
 
-It needs the standard library alone, so that it starts quickly on a busy machine. A container's
+It needs only the standard library, so that it starts quickly on a busy machine. A container's
 HEALTHCHECK runs `python -m api.health.container_probe`, for `serve` and for `worker` alike. The
 address comes from the environment, where the image sets the port.
 """
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 
 DEFAULT_PORT = 9100
-# A wildcard is where a process listens; it is asked on the loopback address.
+# Loopback address for a process that listens on a wildcard address.
 _ASKED_AT = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104
 _SECONDS = 4.0
 
 
 def probe(host: str, port: int, path: str = "/readyz") -> str | None:
-    """Return None if the process at this address is ready, else what is wrong."""
+    """Return None if the process at this address is ready, otherwise the problem."""
     connection = HTTPConnection(_ASKED_AT.get(host, host), port, timeout=_SECONDS)
     try:
         connection.request("GET", path)
@@ -31,13 +31,13 @@ def probe(host: str, port: int, path: str = "/readyz") -> str | None:
 
 
 def address(environment: Mapping[str, str]) -> tuple[str, int]:
-    """Return the metrics address that the environment names."""
+    """Return the metrics address from the environment."""
     host = environment.get("PLATFORM_AUDITOR_METRICS_HOST", "127.0.0.1")
     return host, int(environment.get("PLATFORM_AUDITOR_METRICS_PORT", DEFAULT_PORT))
 
 
 def main() -> int:
-    """Exit with 0 if the process is ready, else with 1 and one line on standard error."""
+    """Exit with 0 if the process is ready, otherwise with 1 and one line on standard error."""
     problem = probe(*address(os.environ))
     if problem is not None:
         sys.stderr.write(f"{problem}\n")

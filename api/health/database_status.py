@@ -1,4 +1,4 @@
-"""The database as its operator knows it: which it is, whether in step, how large, how fast."""
+"""Status of the database: its kind and version, its schema, its size, and its speed."""
 
 import shutil
 import time
@@ -14,7 +14,7 @@ from api.db.schema import list_revisions
 
 @dataclass(frozen=True)
 class Disk:
-    """Bytes of the volume that a database's file is on."""
+    """Bytes of the volume that holds a database's file."""
 
     free: int
     total: int
@@ -22,7 +22,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Database:
-    """`revision` is the newest migration that was made, `newest` the one that the code knows."""
+    """Database of the service; `revision` is its newest migration, `newest` the code's."""
 
     kind: str
     version: str
@@ -56,7 +56,7 @@ def read_database_status(session: Session, store: Store) -> Database:
 
 
 def _file(store: Store) -> tuple[int, Disk | None]:
-    """The file with what is still in its log, and the volume that it is on."""
+    """Return the size of the file with its write-ahead log, and the volume."""
     name = make_url(store.url).database
     if not name or name == ":memory:":
         return 0, None

@@ -1,6 +1,6 @@
-"""The metrics address of a process: `/metrics`, `/healthz` and `/readyz`, for the operator alone.
+"""Metrics address of a process: `/metrics`, `/healthz` and `/readyz`, for the operator only.
 
-`serve`, `worker` and `adapter` listen alike. The listener has threads of its own and uses no
+`serve`, `worker` and `adapter` use the same listener. It has threads of its own and uses no
 database connection, so that an overload of the service does not silence it.
 """
 
@@ -19,12 +19,12 @@ from api.kernel.settings import Settings
 from api.telemetry.readiness import Readiness, WriteRecord
 
 Answer = tuple[int, str, bytes]
-# Seconds in which a client sends its request and reads the answer.
+# Seconds in which a client must send its request and read the answer.
 _SECONDS = 10.0
 
 
 class MetricsAddressError(Exception):
-    """The metrics address cannot be listened at."""
+    """The process cannot listen at the metrics address."""
 
 
 class _Server(ThreadingTCPServer):
@@ -38,7 +38,7 @@ class _Server(ThreadingTCPServer):
         super().__init__((str(address[0]), port), handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of clients that go away."""
+        """Log nothing when a client disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -56,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Write no log: a scrape is no event."""
+        """Write no log, because a scrape is not an event."""
 
 
 def listen_if_configured(settings: Settings, writes: WriteRecord) -> AbstractContextManager[None]:
@@ -76,8 +76,8 @@ def listen(host: str, port: int, writes: WriteRecord | None) -> Iterator[None]:
         server = _server(host, port, writes)
     except OSError as error:
         raise MetricsAddressError(
-            f"cannot listen at the metrics address {host}:{port} ({error.strerror});"
-            " set metrics_host and metrics_port, a port for each process of this machine"
+            f"Cannot listen at the metrics address {host}:{port} ({error.strerror})."
+            " Set metrics_host and metrics_port, with a port for each process of this machine."
         ) from error
     thread = Thread(target=server.serve_forever, name="metrics", daemon=True)
     thread.start()

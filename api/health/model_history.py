@@ -1,4 +1,4 @@
-"""Which models were behind what was released, and since when, as the ledger has it."""
+"""Models of the platform now, in releases, and in the history of the ledger."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from api.platforms.interfaces import Platform
 
 @dataclass(frozen=True)
 class Used:
-    """A model that scored from then on; `number` is the entry that says so."""
+    """A model that scored from a time on; `number` is its ledger entry."""
 
     number: int
     at: datetime
@@ -24,7 +24,7 @@ class Used:
 
 @dataclass(frozen=True)
 class Seen:
-    """A model in releases: how many name it, the first and the last of them."""
+    """A model in releases: their number, and the times of the first and the last."""
 
     digest: str
     releases: int
@@ -34,7 +34,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Models:
-    """`now` is what this process has, by what it is behind."""
+    """Models of the platform; `now` has those of this process by their purpose."""
 
     now: dict[str, str | None]
     history: list[Used]
@@ -56,7 +56,7 @@ def _now(platform: Platform) -> dict[str, str | None]:
 
 
 def _history(session: Session) -> list[Used]:
-    """The newest first."""
+    """Return the models that scored, the newest first."""
     query = select(EntryRow).where(EntryRow.kind == "model").order_by(col(EntryRow.number).desc())
     return [
         Used(row.number, row.at, json.loads(row.text)["facts"]["digest"])
@@ -65,7 +65,9 @@ def _history(session: Session) -> list[Used]:
 
 
 def _released(session: Session) -> list[Seen]:
-    """The newest first; counted where they are: there may be millions."""
+    """Return the models in releases, the newest first; counted in the database, because of their
+    number.
+    """
     at, digest = col(EntryRow.at), _digest(session)
     query = (
         select(digest, func.count(), func.min(at), func.max(at))
@@ -77,7 +79,7 @@ def _released(session: Session) -> list[Seen]:
 
 
 def _digest(session: Session) -> ColumnElement[str]:
-    """The digest in an entry, as either database reads JSON."""
+    """Return the digest in an entry, by the JSON functions of the database."""
     if session.get_bind().dialect.name == "sqlite":
         return func.json_extract(EntryRow.text, "$.facts.model_digest")
     read: ColumnElement[str] = cast(EntryRow.text, JSONB)["facts"]["model_digest"].astext

@@ -1,4 +1,4 @@
-"""Whether all is well, check by check, each in words that say what to do when it is not."""
+"""Checks of the service's health, each with a sentence that says how to correct a problem."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from typing import Literal
 from sqlmodel import Session, select
 
 from api.audits.queue.heartbeats import RECENT, Process, list_processes
-from api.db import HeadRow, SigningKeyRow, Store
+from api.db import LedgerEndRow, SigningKeyRow, Store
 from api.health.database_status import Database, read_database_status
 from api.health.queue_status import Queue, read_queue_status
 from api.kernel.clock import now
 from api.kernel.settings import Settings
 from api.ledger.checkpoints import load_latest
-from api.telemetry.process_counters import RequestCounts, added
+from api.telemetry.process_counters import RequestCounts, sum_traffic
 
 State = Literal["well", "watch", "wrong"]
 
@@ -23,7 +23,7 @@ _OLD_KEY = timedelta(days=365)
 _LITTLE_SPACE = 0.1
 _MANY_FAILURES = 0.01
 _MANY_SHED = 0.01
-# Since the processes started: a busy machine makes some late by itself.
+# Count since the processes started: a busy machine alone makes some parts late.
 _MANY_LATE = 100
 
 
@@ -59,7 +59,7 @@ def check_health(session: Session, store: Store, settings: Settings) -> ServiceH
         read_database_status(session, store),
     )
     alive = [each for each in found if not each.lost]
-    traffic = added(part for each in alive for part in each.figures.routes.values())
+    traffic = sum_traffic(part for each in alive for part in each.figures.routes.values())
     checks = [
         _database(base),
         *_disk(base),
@@ -73,7 +73,7 @@ def check_health(session: Session, store: Store, settings: Settings) -> ServiceH
         _ledger(session, settings.checkpoint_seconds),
         _keys(session),
     ]
-    entries = session.exec(select(HeadRow)).one().size
+    entries = session.exec(select(LedgerEndRow)).one().size
     return ServiceHealth(checks, waiting, found, traffic, base, entries)
 
 
@@ -82,7 +82,7 @@ def _database(base: Database) -> ProbeResult:
         return ProbeResult(
             "Database",
             "wrong",
-            f"it is at revision {base.revision} and the code at {base.newest}: restart the"
+            f"it is at revision {base.revision}, and the code at {base.newest}: restart the"
             " processes of the older version; `platform-auditor serve` migrates by itself",
         )
     words = f"{base.kind} answered in {base.milliseconds:.1f} ms, at revision {base.revision}"
@@ -98,7 +98,9 @@ def _disk(base: Database) -> Iterator[ProbeResult]:
 
 def _processes(found: Sequence[Process]) -> ProbeResult:
     if lost := [f"{each.row.host}:{each.row.pid}" for each in found if each.lost]:
-        words = f"not heard of, dead or hanging: {', '.join(lost)}. They are forgotten after a day"
+        words = (
+            f"not heard of (dead or stuck): {', '.join(lost)}. Their rows are deleted after a day"
+        )
         return ProbeResult("Processes", "watch", words)
     if len({each.row.version for each in found}) > 1:
         return ProbeResult("Processes", "watch", "they run different versions: finish the roll-out")
@@ -111,14 +113,14 @@ def _workers(alive: Sequence[Process], waiting: Queue) -> ProbeResult:
         many = f"{workers} process{'es' * (workers > 1)} run{'s' * (workers == 1)} audits"
         return ProbeResult("Workers", "well", many)
     state: State = "wrong" if waiting.places["waiting"] else "watch"
-    return ProbeResult("Workers", state, "nobody runs audits: start `platform-auditor worker`")
+    return ProbeResult("Workers", state, "no process runs audits: start `platform-auditor worker`")
 
 
 def _queue(waiting: Queue) -> ProbeResult:
     late = waiting.oldest is not None and now() - waiting.oldest > _LONG_WAIT
     if late:
         return ProbeResult(
-            "Queue", "watch", "an audit waits for more than 5 minutes: start more workers"
+            "Queue", "watch", "an audit has waited for more than 5 minutes: start more workers"
         )
     if waiting.failures.get("internal"):
         words = "audits failed within a day; the log has each as `audit.error`"
@@ -133,21 +135,21 @@ def _failures(traffic: RequestCounts) -> ProbeResult:
     if not failed:
         return ProbeResult("Errors", "well", words)
     state: State = "wrong" if failed > _MANY_FAILURES * all_of_them else "watch"
-    return ProbeResult("Errors", state, f"{words}: the log says why")
+    return ProbeResult("Errors", state, f"{words}: the log has the reasons")
 
 
 def _overload(alive: Sequence[Process]) -> ProbeResult:
-    """Warn when admission refused more than one request in a hundred."""
+    """Warn if admission refused more than one request in a hundred."""
     shed = sum(each.figures.shed for each in alive)
     requests = sum(each.figures.total.requests for each in alive)
     words = f"{shed} of {requests} requests were refused because too many were in progress"
     if shed <= _MANY_SHED * requests:
         return ProbeResult("Overload", "well", words)
-    return ProbeResult("Overload", "watch", f"{words}: start more processes, or see who sends them")
+    return ProbeResult("Overload", "watch", f"{words}: start more processes, or find their senders")
 
 
 def _adapter(alive: Sequence[Process]) -> ProbeResult:
-    """Warn when more than one call to the platform in a hundred failed."""
+    """Warn if more than one call to the platform in a hundred failed."""
     calls = sum(each.figures.adapter_calls for each in alive)
     failed = sum(each.figures.adapter_failures for each in alive)
     words = f"{failed} of {calls} calls to the platform failed"
@@ -166,13 +168,13 @@ def _pace(alive: Sequence[Process]) -> ProbeResult:
 
 
 def _ledger(session: Session, seconds: float) -> ProbeResult:
-    head, signed = session.exec(select(HeadRow)).one(), load_latest(session)
+    head, signed = session.exec(select(LedgerEndRow)).one(), load_latest(session)
     unsigned = head.size - (signed.size if signed else 0)
     patience = timedelta(seconds=3 * seconds + 5)
     if unsigned and now() - head.latest > patience:
         words = f"{unsigned} entries are not signed: see `checkpoint.error` in the log"
         return ProbeResult("Ledger", "wrong", words)
-    return ProbeResult("Ledger", "well", f"{head.size} entries, signed as far as is due")
+    return ProbeResult("Ledger", "well", f"{head.size} entries, signed up to date")
 
 
 def _keys(session: Session) -> ProbeResult:

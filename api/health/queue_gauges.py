@@ -33,9 +33,10 @@ def update_queue_gauges(store: Store) -> None:
 
 
 def watch_pool(store: Store) -> None:
-    """Have the gauges of connections ask the pool of this store whenever they are read."""
+    """Make the gauges of connections read the pool of this store."""
     pool = store.engine.pool
-    if not isinstance(pool, QueuePool):  # SQLite in memory: one connection, which is the database
+    # SQLite in memory has one connection, which is the database
+    if not isinstance(pool, QueuePool):
         return
     CONNECTIONS.labels("in_use").set_function(pool.checkedout)
     CONNECTIONS.labels("idle").set_function(pool.checkedin)
@@ -43,6 +44,6 @@ def watch_pool(store: Store) -> None:
 
 
 def connection_limit(store: Store) -> int:
-    """Return how many connections a process with such a store may open."""
+    """Return the number of connections that a process with such a store may open."""
     pool = store.engine.pool
     return pool.size() + pool._max_overflow if isinstance(pool, QueuePool) else 1

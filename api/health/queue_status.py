@@ -1,4 +1,4 @@
-"""Audits that wait or run, and how those of the last day ended."""
+"""Status of the queue: audits that wait or run, and the results of the last day."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ _TIMED = 1_000
 
 Place = Literal["waiting", "held", "running", "paused", "abandoned", "exchanging"]
 MEANINGS: dict[Place, str] = {
-    "waiting": "paid for, and not begun",
-    "running": "a worker has it",
-    "paused": "goes on at a set time, as audits of envy do",
-    "abandoned": "its worker is gone: another takes it up",
+    "waiting": "paid, and not begun",
+    "running": "a worker has claimed it",
+    "paused": "continues at a set time, as audits of envy-freeness do",
+    "abandoned": "its worker is lost: another one takes over",
     "exchanging": "a two-party audit that waits for its researcher",
     "held": "its mandate is suspended",
 }
@@ -40,7 +40,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Queue:
-    """`ended` and `failures` are of the last day, and so is `seconds`, the median of all times."""
+    """Queue of audits; `ended`, `failures` and `seconds`, the median time, are of the last day."""
 
     places: dict[Place, int]
     oldest: datetime | None
@@ -74,7 +74,7 @@ def read_queue_status(session: Session) -> Queue:
 
 
 def _pending(session: Session) -> list[Pending]:
-    """The oldest first."""
+    """Return the audits that have not ended, the oldest first."""
     query = (
         select(AuditRow, MandateRow.state)
         .join(MandateRow, col(MandateRow.id) == AuditRow.mandate_id)

@@ -19,17 +19,17 @@ class Health(Wire):
     status: str = "ok"
 
 
-# The two probes run on the event loop: no overload of threads or connections reaches them. An
-# exception would be answered by a thread, so they raise none.
+# The two probes run on the event loop, so no overload of threads or connections affects them. A
+# thread would answer an exception, so they raise none.
 @router.get("/healthz")
 async def check_health() -> Health:
-    """Say that the process is alive."""
+    """Report that the process is alive."""
     return Health()
 
 
 @router.get("/readyz", response_model=Readiness, responses=responses(UnavailableError))
 async def check_readiness(writes: Annotated[WriteRecord, part("writes")]) -> Readiness | Response:
-    """Say whether the last background write to the database succeeded, and how old it is."""
+    """Report the result and the age of the last background write to the database."""
     found = writes.readiness()
     return found if found.is_ready else _not_ready(found)
 
@@ -37,5 +37,5 @@ async def check_readiness(writes: Annotated[WriteRecord, part("writes")]) -> Rea
 def _not_ready(found: Readiness) -> Response:
     members = found.model_dump(mode="json", exclude={"status"})
     headers = {"Retry-After": str(_RETRY_SECONDS)}
-    error = UnavailableError(f"{found.reason}; try again", headers=headers, **members)
+    error = UnavailableError(f"{found.reason}. Try again.", headers=headers, **members)
     return respond(error, "/readyz")

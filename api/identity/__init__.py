@@ -1,4 +1,4 @@
-"""Identity of callers, and how they prove it.
+"""Identity: callers, the proof of who they are, and sessions.
 
 Routes import their dependencies from `api.identity.roles`.
 """

@@ -1,4 +1,4 @@
-"""Our own access tokens: made, read and believed.
+"""Access tokens of this service: issued, read and validated.
 
 [RFC9068] JWT profile for access tokens, §2.2 claims, §4 validation.
 """
@@ -23,18 +23,18 @@ from api.kernel.errors import UnauthenticatedError
 TYPE = "at+jwt"
 
 _NEEDED: jwt.ClaimsOption = {"essential": True}
-# Tokens whose valid signature is cached.
+# Number of tokens whose verified signature is cached.
 _KEPT = 4_096
 
 
 class OwnTokens:
-    """Access tokens of this service, for this service."""
+    """Access tokens that this service issues for itself."""
 
     def __init__(self, store: Store, keys: SigningKeys, issuer: str) -> None:
         self._store = store
         self._keys = keys
         self._issuer = issuer
-        # A token that we signed stays one; whether it still counts is asked each time.
+        # A signature stays valid, so it is cached. Revocation and expiry are checked at every use.
         self._signed = lru_cache(maxsize=_KEPT)(self._verified)
 
     def issue(self, researcher_id: str, scope: str) -> str:
@@ -54,9 +54,9 @@ class OwnTokens:
         return jwt.encode(header, claims, key, algorithms=(ALGORITHM,))
 
     def read(self, bearer: str) -> dict[str, Any]:
-        """The claims of a token that we signed and that has not expired."""
+        """Return the claims of a token that this service signed and that has not expired."""
         token = self._signed(bearer)
-        self._key_of(token)  # which may have been retired since
+        self._key_of(token)  # the key may have been retired since
         self._validate(token)
         return dict(token.claims)
 
@@ -65,16 +65,16 @@ class OwnTokens:
         with self._store.autocommit_connection() as connection:
             caller, revoked = load_caller_of_token(connection, claims["sub"], claims["jti"])
         if revoked:
-            raise UnauthenticatedError("The access token was revoked: ask for a new one.")
+            raise UnauthenticatedError("The access token was revoked. Request a new one.")
         if caller is None:
             raise UnauthenticatedError("The researcher of this token is no longer registered.")
         if caller.role != claims["scope"]:
-            raise UnauthenticatedError("The researcher's role changed: ask for a new token.")
+            raise UnauthenticatedError("The researcher's role changed. Request a new token.")
         until = datetime.fromtimestamp(claims["exp"], UTC)
         return replace(caller, credential=Credential(until, token=claims["jti"]))
 
     def _verified(self, bearer: str) -> Compact:
-        """An access token that is signed by the key it names: which never changes."""
+        """Return a token with a verified signature, which never changes and may be cached."""
         try:
             token = parse(bearer)
         except CompactError as error:
@@ -88,7 +88,7 @@ class OwnTokens:
         return token
 
     def _key_of(self, token: Compact) -> OKPKey:
-        """The key that it names, as long as that is in use."""
+        """Return the key that the token names, if it is still in use."""
         key = self._keys.verifying("access-token", token.kid) if token.kid else None
         if key is None:
             raise UnauthenticatedError("The access token is signed with a key that is not in use.")
@@ -106,15 +106,15 @@ class OwnTokens:
             jti=_NEEDED,
         )
         _check(registry, token.claims)
-        # The clocks of our processes may differ on `iat`; the lifetime is not stretched by it.
+        # The clocks of our processes may differ on `iat`; that does not extend the lifetime.
         if token.claims["exp"] <= now().timestamp():
-            raise UnauthenticatedError("The access token has expired: ask for a new one.")
+            raise UnauthenticatedError("The access token has expired. Request a new one.")
 
 
 def _check(registry: jwt.JWTClaimsRegistry, claims: dict[str, Any]) -> None:
     try:
         registry.validate(claims)
     except ExpiredTokenError as error:
-        raise UnauthenticatedError("The access token has expired: ask for a new one.") from error
+        raise UnauthenticatedError("The access token has expired. Request a new one.") from error
     except JoseError as error:
         raise UnauthenticatedError("The access token is not meant for this service.") from error

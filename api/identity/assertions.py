@@ -1,6 +1,6 @@
 """Client authentication by a signed assertion, which works once.
 
-[RFC7523] JWT client authentication, §3 what an assertion must say. `private_key_jwt` only.
+[RFC7523] JWT client authentication, §3 contents of an assertion. `private_key_jwt` only.
 """
 
 import math
@@ -28,12 +28,12 @@ LEEWAY = int(CLOCK_SKEW.total_seconds())
 
 _NEEDED: jwt.ClaimsOption = {"essential": True}
 
-# Printable, so that every database can store it, and long enough to be a nonce.
+# Printable, so that every database can store it, and long enough for a nonce.
 _JTI = re.compile(r"[\x21-\x7e]{8,200}")
 
 
 class SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
-    """Authlib's steps, with named algorithms, a short life and single use."""
+    """Authlib's validation, with named algorithms, a short lifetime and single use."""
 
     CLIENT_AUTH_METHOD = AUTH_METHOD
 
@@ -95,8 +95,8 @@ class SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
             raise InvalidClientError("The client assertion's jti must be 8 to 200 characters.")
 
     def validate_jti(self, claims: dict[str, Any], jti: str) -> bool:
-        """Return whether this request is the first with the assertion: the one that inserts it."""
-        # Kept past the last instant at which a process with a slow clock would accept it.
+        """Return whether this is the first request with the assertion, by inserting it."""
+        # Kept beyond the last time at which a process with a slow clock would accept it.
         kept_until = datetime.fromtimestamp(math.ceil(claims["exp"]) + 2 * LEEWAY, UTC)
         try:
             with self._store.write() as session:
@@ -109,6 +109,6 @@ class SignedAssertion(JWTBearerClientAssertion):  # type: ignore[misc]
 
 
 def _reason(error: JoseError) -> str:
-    """Which claim is wrong, in the characters that RFC 6749 allows."""
+    """Return the reason of the refusal, in the characters that RFC 6749 allows."""
     text = re.sub(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]", "?", error.description)
     return f"The client assertion was refused: {text}."

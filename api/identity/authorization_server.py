@@ -1,6 +1,6 @@
-"""The authorisation server: client credentials, signed assertions, nothing else.
+"""Authorisation server: client credentials with signed assertions, and no other grant.
 
-Authlib's core with no web framework in it: it takes a `FormPost` and gives an `Answer`. It is
+Authlib's core without a web framework: it takes a `FormPost` and returns an `OAuthAnswer`. It is
 synchronous, and reads and writes the database.
 
 [RFC6749] §4.4 client credentials, §5.2 errors. [RFC7521] §4.2 client assertions.
@@ -39,14 +39,14 @@ class Grant(ClientCredentialsGrant):  # type: ignore[misc]
     TOKEN_ENDPOINT_AUTH_METHODS: ClassVar[list[str]] = [AUTH_METHOD]
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
-        """As Authlib does, which also writes the token to its debug log."""
+        """Return the response as Authlib does, but without writing the token to its debug log."""
         scope = self.request.payload.scope
         token = self.generate_token(scope=scope, include_refresh_token=False)
         return 200, token, self.TOKEN_RESPONSE_HEADER
 
 
 class TokenServer(AuthorizationServer):  # type: ignore[misc]
-    """Issues and revokes our own access tokens."""
+    """Server that issues and revokes our own access tokens."""
 
     def __init__(self, store: Store, tokens: OwnTokens, issuer: str) -> None:
         require_https(issuer, "issuer")
@@ -94,11 +94,11 @@ class TokenServer(AuthorizationServer):  # type: ignore[misc]
         return OAuthAnswer(status, body, dict(headers))
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Nobody listens."""
+        """Do nothing: there are no subscribers."""
 
 
 def refusal(error: OAuth2Error, status: int | None = None) -> OAuthAnswer:
-    """An RFC 6749 error for what never reached the server."""
+    """Return an RFC 6749 error for a request that never reached the server."""
     own_status, body, headers = error()
     return OAuthAnswer(status or own_status, body, dict(headers))
 

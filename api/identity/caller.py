@@ -28,7 +28,7 @@ _HOLDER = select(
 
 @dataclass(frozen=True)
 class Credential:
-    """The credential of a caller: until when it is good, and the name by which it can end before.
+    """Credential of a caller: its expiry, and the name by which it can be revoked earlier.
 
     `token` is the identifier (`jti`) of one of our tokens, `session` the digest of a session of the
     console.
@@ -45,20 +45,20 @@ class Caller:
     name: str
     role: Role
     auditor_id: str | None
-    # The key that is registered, as it was when they were let in.
+    # The registered key, as it was at the time of authentication.
     jwk: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     credential: Credential | None = field(default=None, compare=False, repr=False)
 
     @property
     def auditor(self) -> str:
-        """The auditor that a researcher belongs to; nobody else has one."""
+        """Return the auditor of a researcher; raise `ForbiddenError` for any other caller."""
         if self.auditor_id is None:
             raise ForbiddenError("Only a researcher of an auditor may do this.")
         return self.auditor_id
 
 
 class Authenticator(Protocol):
-    """Turns a bearer token into its caller, or raises `UnauthenticatedError`."""
+    """Protocol that turns a bearer token into its caller, or raises `UnauthenticatedError`."""
 
     def authenticate(self, bearer: str) -> Caller: ...
 
@@ -70,7 +70,7 @@ def load_caller(session: Session, researcher_id: str) -> Caller | None:
 def load_caller_of_token(
     connection: Connection, researcher_id: str, jti: str
 ) -> tuple[Caller | None, bool]:
-    """Return the caller of a token unless it was revoked, in one query."""
+    """Return the caller of a token and whether the token was revoked, in one query."""
     row = connection.execute(_HOLDER, {"researcher": researcher_id, "jti": jti}).first()
     return _caller(row), row is not None and row.revoked
 

@@ -1,4 +1,4 @@
-"""Forgetting what can no longer matter: the housekeeping of authentication."""
+"""Cleanup of authentication: deletion of rows that can no longer matter."""
 
 from datetime import datetime
 
@@ -9,6 +9,6 @@ from api.db import ConsoleSessionRow, RevokedTokenRow, SignInCodeRow, UsedAssert
 
 
 def forget_expired(session: Session, now: datetime) -> None:
-    """Drop whatever is only kept until it would be refused as expired anyway."""
+    """Delete rows whose token, code or session would be refused as expired anyway."""
     for table in (UsedAssertionRow, RevokedTokenRow, SignInCodeRow, ConsoleSessionRow):
         session.execute(delete(table).where(col(table.expires_at) <= now))

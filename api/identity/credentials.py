@@ -1,4 +1,4 @@
-"""Callers who were let in a while ago, and whether they still would be: many in one batch."""
+"""Repeated checks of callers that were authenticated earlier: many in one batch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _SESSIONS = select(col(ConsoleSessionRow.digest), col(ConsoleSessionRow.key_thum
 
 
 def check_still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
-    """Return, for each caller, whether researcher, token and session are all still good."""
+    """Return, for each caller, whether researcher, token and session are all still valid."""
     known = [caller.credential for caller in callers if caller.credential is not None]
     with store.autocommit_connection() as connection:
         people = _found(connection, _RESEARCHERS, {caller.researcher_id for caller in callers})
@@ -49,7 +49,7 @@ def check_still_valid(store: Store, callers: Sequence[Caller]) -> list[bool]:
 
 
 def _found(connection: Connection, query: Any, names: set[str]) -> dict[str, Any]:
-    """Return the rows by their first column; nothing is asked about nothing."""
+    """Return the rows by their first column; run no query without names."""
     if not names:
         return {}
     return {row[0]: row for row in connection.execute(query, {"names": sorted(names)})}

@@ -1,10 +1,10 @@
-"""Reading a signed JWT that anybody may have written.
+"""Parsing of signed JWTs from untrusted senders.
 
-The shape is checked before joserfc sees it, so that no input of a stranger ends in an unexpected
-error; the algorithms are always named, so that a token never chooses its own.
+The shape is checked before joserfc parses it, so that no input of a stranger ends in an unexpected
+error. The algorithms are always named, so that a token never chooses its own.
 
-[RFC7515] §7.1 compact serialisation, §4.1.11 `crit`.
-[RFC7797] §3 the `b64` extension. [RFC8725] §3.1 algorithm verification.
+[RFC7515] §7.1 compact serialisation, §4.1.11 `crit`. [RFC7797] §3 the `b64` extension. [RFC8725]
+§3.1 algorithm verification.
 """
 
 import json
@@ -25,12 +25,12 @@ _SHAPE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
 
 class CompactError(Exception):
-    """Not a JWT, or not signed as it must be."""
+    """Text that is not a JWT, or is not signed as required."""
 
 
 @dataclass(frozen=True)
 class Compact:
-    """A JWT as read, believed only after `verify`."""
+    """Parsed JWT, which may be trusted only after `verify`."""
 
     text: str
     header: dict[str, Any]
@@ -43,11 +43,13 @@ class Compact:
 
     @property
     def typ(self) -> str:
-        """Lower case and without the optional prefix  [RFC7515, §4.1.9]."""
+        """Return the type in lower case, without the optional prefix  [RFC7515, §4.1.9]."""
         return str(self.header.get("typ", "")).lower().removeprefix("application/")
 
     def verify(self, key: Key, algorithms: Collection[str]) -> None:
-        """Raise unless the signature is by this key and one of these algorithms."""
+        """Raise `CompactError` unless one of these algorithms verifies the signature with this
+        key.
+        """
         registry = jws.JWSRegistry(algorithms=tuple(algorithms), strict_check_header=False)
         try:
             jws.deserialize_compact(self.text, key, registry=registry)
@@ -56,13 +58,13 @@ class Compact:
 
 
 def parse(text: str) -> Compact:
-    """Header and claims, both JSON objects, of a token whose signature was not looked at."""
+    """Return a token with header and claims, both JSON objects; the signature is not verified."""
     if len(text) > MAX_LENGTH or not _SHAPE.fullmatch(text):
         raise CompactError("not a signed JWT")
     header, claims, _ = text.split(".")
     read = Compact(text=text, header=_object(header), claims=_object(claims))
-    # An implementation without a critical extension must refuse the token  [RFC7515, §4.1.11].
-    # `b64` would sign other bytes than those that were read here  [RFC7797, §3].
+    # A recipient that does not know a critical extension must refuse the token  [RFC7515, §4.1.11].
+    # `b64` would sign other bytes than those that were parsed here  [RFC7797, §3].
     if _EXTENSIONS & read.header.keys():
         raise CompactError("a signed JWT with critical extensions is not accepted")
     return read

@@ -1,4 +1,4 @@
-"""Private keys at rest: sealed as JWE (dir, A256GCM) under the operator's key.
+"""Encryption of stored private keys: JWE (dir, A256GCM) under the operator's key.
 
 [RFC7516] JWE. [RFC7518] §4.5 direct encryption, §5.3 AES-GCM.
 """
@@ -17,7 +17,7 @@ ALGORITHMS = ("dir", "A256GCM")
 
 
 class KeyCipher:
-    """Closes and opens private keys; the sealing key stays in memory."""
+    """Cipher that seals and opens private keys; the operator's key stays in memory."""
 
     def __init__(self, secret: SecretStr) -> None:
         self._key = OctKey.import_key(decode(secret))
@@ -27,7 +27,9 @@ class KeyCipher:
         return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, text, self._key, ALGORITHMS)
 
     def open(self, sealed: str, kid: str) -> OKPKey:
-        """The private key of this kid; one sealed under another operator's key does not open."""
+        """Return the private key of this kid; raise if it was sealed under another operator's
+        key.
+        """
         try:
             plain = jwe.decrypt_compact(sealed, self._key, ALGORITHMS).plaintext or b""
             key = OKPKey.import_key(json.loads(plain))
@@ -41,7 +43,7 @@ class KeyCipher:
 
 
 def decode(secret: SecretStr) -> bytes:
-    """The bytes of the operator's key."""
+    """Return the bytes of the operator's key."""
     try:
         raw = urlsafe_b64decode(secret.get_secret_value().rstrip("=").encode())
     except ValueError:

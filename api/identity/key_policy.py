@@ -1,4 +1,4 @@
-"""Which public keys a researcher, or an outside issuer, may use.
+"""Policy for public keys of researchers and of outside issuers.
 
 [RFC7517] JSON Web Key. [RFC7638] thumbprint. [RFC8037] Ed25519 as a JWK. [RFC9864] its name.
 """
@@ -13,7 +13,7 @@ from joserfc.util import base64_to_int
 from api.kernel.errors import InvalidRequestError
 
 PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
-# (kty, crv) → the signature algorithms such a key may be used with
+# (kty, crv) → the signature algorithms that such a key may be used with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
     ("OKP", "Ed25519"): ("Ed25519",),
     ("EC", "P-256"): ("ES256",),
@@ -28,9 +28,9 @@ _TEXT = re.compile(r"[A-Za-z0-9_-]{1,1024}")
 
 
 def validate_public_jwk(jwk: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The key in its one canonical form, and its thumbprint; anything unsafe is refused.
+    """Return the key in its canonical form, and its thumbprint; refuse anything unsafe.
 
-    Canonical, because the thumbprint tells keys apart: one key must not have two of them.
+    The form is canonical because thumbprints identify keys: one key must not have two of them.
     """
     key = import_public_jwk(jwk)
     return dict(key.as_dict(private=False)), key.thumbprint()
@@ -53,7 +53,9 @@ def import_public_jwk(jwk: dict[str, Any]) -> Key:
 
 
 def algorithms_of(key: Key) -> tuple[str, ...]:
-    """The algorithms a registered key may sign with: never `none`, never a shared secret."""
+    """Return the algorithms that a registered key may sign with: never `none` or a shared
+    secret.
+    """
     public: dict[str, Any] = dict(key.as_dict(private=False))
     return ALGORITHMS[public["kty"], public.get("crv")]
 
@@ -77,12 +79,12 @@ def _text(jwk: dict[str, Any], name: str) -> str:
 
 
 def _canonical(jwk: dict[str, str]) -> Key:
-    """The same key, its members written anew from the numbers."""
+    """Return the same key, with its members rewritten from the numbers."""
     if jwk["kty"] == "OKP":
         return OKPKey.import_key(OKPKey.import_key(dict(jwk)).public_key)
     if jwk["kty"] == "EC":
         return ECKey.import_key(ECKey.import_key(dict(jwk)).public_key)
-    # Before the import: joserfc only warns of short keys.
+    # Checked before the import, because joserfc only warns of short keys.
     if base64_to_int(jwk["n"]).bit_length() not in RSA_BITS:
         raise InvalidRequestError("An RSA key must have 2048 to 4096 bits.")
     if base64_to_int(jwk["e"]) not in RSA_EXPONENTS:

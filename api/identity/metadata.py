@@ -39,7 +39,7 @@ def metadata(issuer: str) -> dict[str, Any]:
 
 
 def require_https(url: str, what: str) -> None:
-    """Plain http only on this machine: a token on the wire is a key to the house."""
+    """Raise for a plain http URL that is not on this machine, where tokens could be read."""
     parts = urlsplit(url)
     if parts.scheme == "https" and parts.hostname:
         return

@@ -1,4 +1,4 @@
-"""A researcher as an OAuth client: their id, their key, and their role as the only scope."""
+"""OAuth client of a researcher: their id, their key, and their role as the only scope."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,9 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.researcher_id
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """The role, asked for or not; None, for another one, is `invalid_scope`."""
+        """Return the role if it was requested or nothing was; return None (`invalid_scope`)
+        otherwise.
+        """
         asked = set((scope or self.role).split(" "))
         return self.role if asked == {self.role} else None
 
@@ -31,8 +33,9 @@ class Client(ClientMixin):  # type: ignore[misc]
 
 
 def find_client(store: Store, client_id: str) -> Client | None:
-    """The client of this id, if it has a key to authenticate with."""
-    # What is not printable is nobody's id, and not every database could even look for it.
+    """Return the client of this id, if it has a key to authenticate with."""
+    # An identifier that is not printable belongs to nobody, and not every database can search for
+    # it.
     if not (client_id.isascii() and client_id.isprintable()):
         return None
     with store.read() as session:

@@ -1,4 +1,4 @@
-"""A form post, as Authlib wants to see it.
+"""Posted forms, in the interface that Authlib expects.
 
 [RFC6749] §3.2: parameters without a value count as omitted, none may be repeated.
 """
@@ -16,7 +16,7 @@ MEDIA_TYPE = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class FormPost:
-    """Posted form: its address, the credentials in its header, and its fields."""
+    """Posted form: its URL, the credentials in its header, and its fields."""
 
     url: str
     authorization: str | None

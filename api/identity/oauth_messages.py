@@ -1,4 +1,4 @@
-"""The messages of the OAuth endpoints, as their standards write them."""
+"""Messages of the OAuth endpoints, as their standards define them."""
 
 from typing import Annotated, Literal
 

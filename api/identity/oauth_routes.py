@@ -1,6 +1,7 @@
 """OAuth 2: token, revocation, metadata and keys.
 
-Errors of the two form endpoints are those of RFC 6749, not problems: OAuth libraries read them.
+Errors of the two form endpoints are those of RFC 6749, not problem documents, because OAuth
+libraries read them.
 """
 
 from collections.abc import Callable
@@ -72,32 +73,32 @@ async def issue_token(request: Request, auth: AuthDep) -> JSONResponse:
     openapi_extra=_form_of(RevocationRequest),
 )
 async def revoke_token(request: Request, auth: AuthDep) -> JSONResponse:
-    """Revoke an access token of one's own; an unknown one is no error (RFC 7009)."""
+    """Revoke one of your own access tokens; an unknown token is not an error (RFC 7009)."""
     return await _answer(request, _server(auth).revoke)
 
 
 @router.get(METADATA_PATH, response_model=Metadata, responses=_NO_SERVER)
 def get_oauth_metadata(auth: AuthDep) -> JSONResponse:
-    """Return what this authorisation server offers (RFC 8414)."""
+    """Return the metadata of this authorisation server (RFC 8414)."""
     return JSONResponse(_server(auth).metadata, headers=PUBLIC)
 
 
 @router.get(JWKS_PATH, response_model=KeySet)
 def get_signing_keys(auth: AuthDep) -> JSONResponse:
-    """The public keys that verify access tokens and receipts, retired ones too."""
+    """Return the public keys that verify access tokens and receipts, including retired ones."""
     return JSONResponse(auth.keys.published(), headers=PUBLIC)
 
 
 def _server(auth: Auth) -> TokenServer:
     if auth.server is None:
-        raise NotFoundError("This service issues no tokens: an outside issuer does.")
+        raise NotFoundError("This service issues no tokens: it accepts those of an outside issuer.")
     return auth.server
 
 
 async def _answer(
     request: Request, answer: Callable[[dict[str, str], str | None], OAuthAnswer]
 ) -> JSONResponse:
-    """Read the form, within bounds, and answer it in a thread: Authlib is synchronous."""
+    """Read the form, up to its size limit, and answer it in a thread: Authlib is synchronous."""
     try:
         body = await _bounded_body(request)
         fields = parse_form(body, request.headers.get("content-type", ""))

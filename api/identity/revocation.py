@@ -1,4 +1,4 @@
-"""Revoking an access token before it expires.
+"""Revocation of an access token before it expires.
 
 [RFC7009] token revocation, §2.1: a client revokes its own tokens, and an unknown token is no error.
 """
@@ -20,7 +20,7 @@ from api.kernel.errors import UnauthenticatedError
 
 
 class Issued(dict[str, Any]):
-    """The claims of one of our tokens, with the question Authlib asks of it."""
+    """Claims of one of our tokens, with the check that Authlib calls."""
 
     def check_client(self, client: Client) -> bool:
         return bool(self["client_id"] == client.researcher_id)
@@ -35,7 +35,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         self._tokens = tokens
 
     def check_params(self, request: FormRequest, client: Client) -> None:
-        """The hint may be anything: there is only one type of token here  [RFC7009, §2.1]."""
+        """Accept any hint: there is only one type of token here  [RFC7009, §2.1]."""
         if "token" not in request.form:
             raise InvalidRequestError("The parameter token is missing.")
 

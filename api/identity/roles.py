@@ -39,7 +39,7 @@ _scheme = OAuth2(
 
 
 async def auth_of(request: Request) -> Auth:
-    """Async, as all that waits for nothing: it need not be handed to a thread."""
+    """Return the parts of authentication; async, because without waiting it needs no thread."""
     auth: Auth = request.app.state.auth
     return auth
 
@@ -49,7 +49,7 @@ Authorization = Annotated[str | None, Depends(_scheme)]
 
 
 def authenticate(request: Request, authorization: Authorization) -> Caller:
-    """Return the caller of a request. Not async: it reads the database, in a thread."""
+    """Return the caller of a request; not async, because it reads the database in a thread."""
     early: Caller | None = getattr(request.state, "bearer_caller", None)
     if early is not None:
         return early
@@ -61,7 +61,7 @@ def authenticate(request: Request, authorization: Authorization) -> Caller:
 def authenticate_early(
     verify: Callable[[str], Caller], state: dict[str, Any], authorization: str
 ) -> Caller:
-    """Verify a token before the body of its request is read, and keep the caller in the state."""
+    """Authenticate before the request's body is read, and keep the caller in the state."""
     caller = _authenticate(verify, state, authorization)
     state["bearer_caller"] = caller
     return caller

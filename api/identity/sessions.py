@@ -1,7 +1,7 @@
-"""Signed-in browsers: a code that works once becomes a session, a session becomes its caller.
+"""Sign-in of browsers: a one-time code opens a session, and a session identifies its caller.
 
-The database holds digests, so that a reader of the database cannot sign in. A session ends after a
-working day, when its researcher signs out, is removed, or changes their key.
+The database holds digests, so that a reader of the database cannot sign in. A session ends after
+`SESSION_LIFETIME`, or when its researcher signs out, is removed, or changes their key.
 """
 
 import secrets
@@ -27,14 +27,14 @@ _SECRET_BYTES = 32
 def make_sign_in_link(store: Store, caller: Caller, settings: Settings) -> SignInLink:
     """Return a link that signs the caller in to the console: it works once."""
     if not settings.console:
-        raise NotFoundError("this service has no console", case="no-console")
+        raise NotFoundError("This service has no console.", case="no-console")
     code, until = make_code(store, caller)
     root = settings.issuer.rstrip("/")
     return SignInLink(url=f"{root}/console/sign-in?code={code}", expires_at=until)
 
 
 def make_code(store: Store, caller: Caller) -> tuple[str, datetime]:
-    """A code for a caller who has proven who they are, and until when it works."""
+    """Return a sign-in code for an authenticated caller, and its expiry."""
     code, until = secrets.token_urlsafe(_SECRET_BYTES), now() + CODE_LIFETIME
     with store.write() as session:
         row = SignInCodeRow(
@@ -50,7 +50,7 @@ def load_holder(session: Session, code: str) -> Caller:
     caller = load_caller(session, row.researcher_id) if row and row.expires_at > now() else None
     if caller is None:
         raise UnauthenticatedError(
-            "This link was used before, or is over ten minutes old: ask for a new one.",
+            "This link was used before, or is over ten minutes old. Request a new one.",
             case="used-or-old-link",
         )
     return caller
@@ -61,14 +61,14 @@ def use_code(store: Store, code: str) -> str:
     with store.write() as session:
         caller = load_holder(session, code)
         used = delete(SignInCodeRow).where(col(SignInCodeRow.digest) == _digest(code))
-        # Of two who come at once, one deletes the row.
+        # Of two concurrent requests, one deletes the row.
         if session.connection().execute(used).rowcount != 1:
-            raise UnauthenticatedError("This link was used just now: ask for a new one.")
+            raise UnauthenticatedError("This link was used a moment ago. Request a new one.")
         return open_session(session, caller)
 
 
 def open_session(session: Session, caller: Caller) -> str:
-    """The secret of a new session."""
+    """Open a session and return its secret."""
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     holder = session.get_one(ResearcherRow, caller.researcher_id)
     row = ConsoleSessionRow(

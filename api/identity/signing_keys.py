@@ -1,7 +1,7 @@
-"""The service's own signing keys: made here, kept sealed in the database, rotated, published.
+"""Signing keys of the service: generated here, stored encrypted, rotated, published.
 
 A retired access-token key verifies for as long as a token signed with it can live; a receipt key is
-published for ever. Of two keys in force, which only a race can leave, the newest is current.
+published for ever. Two keys in force can only result from a race; then the newest is current.
 
 [RFC9864] Ed25519 by its full name. [RFC7638] the thumbprint is the kid.
 """
@@ -23,17 +23,17 @@ from openapi.resources import KeyPurpose as Purpose
 
 ALGORITHM = "Ed25519"
 TOKEN_LIFETIME = timedelta(seconds=600)
-# How long another process may go on signing with a key that was just retired.
+# Time for which another process may still sign with a key that was just retired.
 REFRESH = timedelta(seconds=5)
 CLOCK_SKEW = timedelta(seconds=30)
 SEARCH_PAUSE = 1.0
 
 
 class KeyLog(Protocol):
-    """The log in which every new key is recorded, and the lock that orders its entries."""
+    """Log that records every new key, and the lock that orders its entries."""
 
     def lock(self, session: Session) -> object:
-        """Wait for all other entries."""
+        """Wait for the lock that orders all entries."""
         ...
 
     def record(self, session: Session, facts: dict[str, Any]) -> object:
@@ -42,7 +42,7 @@ class KeyLog(Protocol):
 
 
 class SigningKeys:
-    """Reads are served from memory and refreshed every few seconds, or for an unknown kid."""
+    """Signing keys in memory, refreshed every few seconds, or for an unknown kid."""
 
     def __init__(self, store: Store, settings: Settings, log: KeyLog) -> None:
         self._store, self._log = store, log
@@ -54,11 +54,11 @@ class SigningKeys:
         self._imported: dict[str, OKPKey] = {}
 
     def current(self, purpose: Purpose) -> OKPKey:
-        """The private key to sign with; the first one is made when there is none."""
+        """Return the private key to sign with; generate the first one."""
         return self._open(_current(self._fresh(), purpose) or self._first(purpose))
 
     def overlapping(self, purpose: Purpose, overlap: timedelta) -> list[OKPKey]:
-        """The current key, and those that were retired no longer than this ago."""
+        """Return the current key, and those that were retired at most `overlap` ago."""
         current = self.current(purpose)
         retired = [
             row
@@ -70,7 +70,9 @@ class SigningKeys:
         return [current, *map(self._open, retired)]
 
     def rotate(self, session: Session, purpose: Purpose, by: str) -> OKPKey:
-        """Retire the current key and make a new one. `refresh` when the session has committed."""
+        """Retire the current key and generate a new one. Call `refresh` after the session has
+        committed.
+        """
         self._log.lock(session)
         for row in _in_force(_read(session), purpose):
             row.retired_at = now()
@@ -78,25 +80,27 @@ class SigningKeys:
         return self._open(self._make(session, purpose, by))
 
     def refresh(self) -> None:
-        """See now what another session has just committed."""
+        """Read the keys that another session has just committed."""
         self._load()
 
     def verifying(self, purpose: Purpose, kid: str) -> OKPKey | None:
-        """The public key of this kid, unless it is of another purpose or retired for too long."""
+        """Return the public key of this kid and purpose; None if it has been retired for too
+        long.
+        """
         row = _find(self._fresh(), purpose, kid)
         if row is None and self._may_search():
             row = _find(self._load(), purpose, kid)
         return self._public(row) if row else None
 
     def published(self) -> dict[str, list[dict[str, Any]]]:
-        """The JWK set: public members only, the current key of each purpose always among them."""
+        """Return the JWK set of public keys; it always has the current key of each purpose."""
         for purpose in ("access-token", "receipt"):
             self.current(purpose)
         rows = [row for row in self._fresh() if row.purpose != "ledger"]
         return {"keys": [row.public_jwk for row in rows if _verifies(row)]}
 
     def all_of(self, purpose: Purpose) -> list[dict[str, Any]]:
-        """The public keys that were ever used for this, the newest first."""
+        """Return all public keys ever used for this purpose, the newest first."""
         self.current(purpose)
         return [row.public_jwk for row in self._fresh() if row.purpose == purpose]
 
@@ -143,7 +147,7 @@ class SigningKeys:
         with self._store.read() as session:
             rows = _read(session)
         with self._lock:
-            # A slower, older read must not hide a key that a newer one has seen.
+            # A slower, older read must not hide a key that a newer read has found.
             if loaded_at >= self._loaded_at:
                 self._rows, self._loaded_at = rows, loaded_at
         return rows

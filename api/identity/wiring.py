@@ -1,4 +1,4 @@
-"""The parts of authentication of one deployment, put together once."""
+"""Wiring of authentication: the parts of one deployment."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from api.kernel.settings import Settings
 
 @dataclass(frozen=True)
 class Auth:
-    """`server` is None when tokens of an outside issuer are accepted instead of our own."""
+    """Parts of authentication; `server` is None if tokens of an outside issuer are accepted."""
 
     keys: SigningKeys
     authenticator: Authenticator
@@ -21,7 +21,7 @@ class Auth:
 
 
 def build_auth(store: Store, settings: Settings, log: KeyLog) -> Auth:
-    """Our own tokens, or an outside issuer's: one of the two, never both."""
+    """Return the parts for our own tokens, or for an outside issuer's: never for both."""
     keys = SigningKeys(store, settings, log)
     if settings.outside_issuer:
         return Auth(keys, OutsideTokens(store, settings.outside_issuer), server=None)

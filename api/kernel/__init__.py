@@ -1,1 +1,1 @@
-"""The kernel: settings, errors, clock, limits and other small parts that every domain uses."""
+"""Kernel: settings, errors, clock, limits and other small parts that every domain uses."""

@@ -1,7 +1,7 @@
-"""Messages of Arrow streams from outside, which may be small and say that they are large.
+"""Messages of Arrow streams from outside, which may be small and claim to be large.
 
-A compressed buffer of a few kilobytes can stand for gigabytes. Whether there is one is seen before
-anything is unpacked: without, there is nothing in memory that was not sent.
+A compressed buffer of a few kilobytes can expand to gigabytes. The service detects compression
+before it unpacks anything. Without compression, everything in memory was in the message.
 
 [ARROW] Apache Arrow Columnar Format 1.5, "IPC Streaming Format", and Message.fbs.
 """
@@ -10,14 +10,16 @@ import struct
 
 import pyarrow as pa
 
-# Places of the fields in the tables of Message.fbs.   [ARROW]
+# Indices of the fields in the tables of Message.fbs.   [ARROW]
 _HEADER = 2
 _DICTIONARY_ROWS = 1
 _COMPRESSION = 3
 
 
 def compressed(message: pa.Message) -> bool:
-    """Whether the rows or words of a message, whose Flatbuffers Arrow verified, are compressed."""
+    """Return whether the rows or dictionary of a message are compressed; Arrow verified its
+    Flatbuffers.
+    """
     data = bytes(message.metadata)
     try:
         table = _table(data, _uint32(data, 0), _HEADER)
@@ -25,7 +27,7 @@ def compressed(message: pa.Message) -> bool:
             table = _table(data, table, _DICTIONARY_ROWS)
         return message.type != "schema" and _field(data, table, _COMPRESSION) != 0
     except struct.error as error:
-        raise pa.ArrowInvalid("the metadata of a message point outside of it") from error
+        raise pa.ArrowInvalid("The metadata of a message point outside of it.") from error
 
 
 def _table(data: bytes, parent: int, number: int) -> int:

@@ -1,6 +1,6 @@
-"""Checks and what they find: one idea for an adapter's conformance and a deployment's health.
+"""Checks and their findings, for an adapter's conformance and for a deployment's health.
 
-A check is one thing that must be right, and what to do where it is not.
+A check is one property that must hold, with the advice for the case that it does not.
 """
 
 import json
@@ -17,11 +17,11 @@ _MARKS: dict[Outcome, str] = {"ok": "✓", "warning": "!", "failed": "✗", "not
 
 
 class NotApplicableError(Exception):
-    """Raised by a check that has nothing to look at; says why, or what to bring."""
+    """Raised by a check that does not apply; the message says why, or which input it needs."""
 
 
 class WarnedError(Exception):
-    """Raised by a check that finds something to improve that breaks no promise."""
+    """Raised by a check that finds an improvement without a broken promise."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check(Generic[Subject]):
-    """`run` returns None if all is well, else in plain words what is not.
+    """Check of a subject; `run` returns None if all is well, otherwise the problem in plain words.
 
-    What a check with `warns` finds breaks no promise: it is a warning, not a failure.
+    With `warns`, a problem breaks no promise: it is a warning, not a failure.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Check(Generic[Subject]):
         except WarnedError as reason:
             return Finding(self.name, "warning", str(reason), self.to_do)
         except Exception as error:
-            # Its own words may quote people or passwords.
+            # The message of the error may quote people or passwords.
             complaint = f"it failed with {type(error).__name__}"
         if complaint is None:
             return Finding(self.name, "ok", "")
@@ -62,7 +62,7 @@ class Check(Generic[Subject]):
 
 @dataclass
 class Checks(Generic[Subject]):
-    """Some that belong together, in the order in which they are written."""
+    """Checks that belong together, in the order of their definition."""
 
     checks: list[Check[Subject]] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ class Checks(Generic[Subject]):
 
 
 def report(findings: Sequence[Finding], *, as_json: bool) -> int:
-    """Print the findings, and return the exit code: 1 if a check failed, else 0."""
+    """Print the findings, and return the exit code: 1 if a check failed, otherwise 0."""
     counts = Counter(each.outcome for each in findings)
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in findings], indent=2))

@@ -1,4 +1,4 @@
-"""The time, always in UTC and always by this function."""
+"""Clock: the time, always in UTC and always by this function."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,9 @@ def now() -> datetime:
 
 
 def whole_second(moment: datetime) -> datetime:
-    """Return the moment that auditors are shown: exact run times are not theirs."""
+    """Return the moment in the resolution that auditors see, because exact run times are
+    private.
+    """
     return moment.replace(microsecond=0)
 
 

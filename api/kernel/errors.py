@@ -33,7 +33,7 @@ from openapi.problems import Problem, problem
 class ApiError(Exception):
     """A request that cannot be served; `members` are the problem's own fields.
 
-    `case` is a stable word that tells refusals of one code apart. It stays in the service.
+    `case` is a stable word that distinguishes refusals with one code. It stays in the service.
     """
 
     code: ClassVar[str] = "internal"
@@ -72,7 +72,7 @@ class UnauthenticatedError(ApiError):
     code = "unauthenticated"
 
     def __init__(self, detail: str, *, sent: bool = True, case: str | None = None) -> None:
-        """`sent`: whether there was a token at all. [RFC6750, §3.1]"""
+        """Create the error; `sent` says whether there was a token at all. [RFC6750, §3.1]"""
         challenge = 'Bearer error="invalid_token"' if sent else "Bearer"
         super().__init__(detail, headers={"WWW-Authenticate": challenge}, case=case)
 
@@ -99,7 +99,7 @@ class UnsupportedMediaTypeError(ApiError):
 
 class RateLimitedError(ApiError):
     code = "rate-limited"
-    # Whom the access log names, if they were known.
+    # The researcher for the access log, if known.
     researcher_id: str | None = None
 
 
@@ -116,7 +116,9 @@ class UnavailableError(ApiError):
 
 
 class OverloadedError(UnavailableError):
-    """Shed on purpose, before work was done; `reason` tells it from a service that is broken."""
+    """Request that was shed on purpose, before any work; `reason` distinguishes it from an
+    outage.
+    """
 
     def __init__(
         self, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any

@@ -1,7 +1,7 @@
-"""The step boundaries of an audit's life, so that a crash at each of them can be tried.
+"""Failpoints: the step boundaries of an audit's life, so that a crash at each can be tested.
 
-`hit` does nothing. The fault harness (`make faults`) replaces it in a process of its own with
-one that kills the process at the boundary it was told, and loops over all of them.
+`hit` does nothing. In a process of its own, the fault harness (`make faults`) replaces it with a
+function that kills the process at a given boundary. The harness repeats this for every boundary.
 """
 
 from enum import StrEnum
@@ -31,4 +31,4 @@ class Failpoint(StrEnum):
 
 
 def hit(boundary: Failpoint) -> None:
-    """Nothing happens here."""
+    """Do nothing; the fault harness replaces this function."""

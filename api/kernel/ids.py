@@ -1,4 +1,4 @@
-"""Identifiers of resources: a word, then time and chance, so that ids sort by age.
+"""Identifiers of resources: a word, then time and randomness, so that they sort by age.
 
 `audit_` + 12 hex digits of milliseconds + 18 hex digits of randomness (72 bits).
 """
@@ -8,5 +8,5 @@ import time
 
 
 def new_id(word: str) -> str:
-    """A fresh identifier, e.g. `audit_0193…`."""
+    """Return a new identifier, e.g. `audit_0193…`."""
     return f"{word}_{time.time_ns() // 1_000_000:012x}{secrets.token_hex(9)}"

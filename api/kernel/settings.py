@@ -56,14 +56,16 @@ class OutsideIssuer(BaseModel):
     jwks_file: Path | None = None
     claim: str = "sub"
     algorithms: tuple[str, ...] = ("Ed25519", "ES256", "RS256", "PS256")
-    # For the console; without it, people sign in there by the `auditor` command.
+    # Sign-in at the console; without it, people sign in there with the `auditor` command.
     sign_in: SignIn | None = None
 
     @model_validator(mode="after")
     def _tell_id_tokens_apart(self) -> "OutsideIssuer":
-        """Refuse one name for both: an ID token, which any page receives, would pass for access."""
+        """Refuse equal names: an ID token, which any page receives, would count as an access
+        token.
+        """
         if self.sign_in is not None and self.sign_in.client_id == self.audience:
-            raise ValueError("audience must differ from sign_in.client_id: ID tokens have that one")
+            raise ValueError("audience must differ from sign_in.client_id, which ID tokens have")
         return self
 
 
@@ -92,7 +94,7 @@ def _zone(name: str) -> str:
 
 
 def _network(text: str) -> str:
-    """Return an address or network as it is; refuse names, and all of the internet."""
+    """Return an address or a network; refuse names, and the whole internet."""
     if ip_network(text).prefixlen == 0:
         raise ValueError("everybody could then claim any address; name the proxies")
     return text
@@ -106,7 +108,7 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         frozen=True,
         extra="forbid",
-        # A complaint about one setting must not print the others.
+        # An error about one setting must not print the others.
         hide_input_in_errors=True,
         use_attribute_docstrings=True,
     )
@@ -116,7 +118,9 @@ class Settings(BaseSettings):
     issuer: Annotated[str, Field(pattern=r"^https?://[^/]+(/.*)?$")]
     """Public address of the service, without a slash at the end."""
     key_encryption_key: SecretStr
-    """32 bytes in base64url, which seal the signing keys. `platform-auditor init` makes them."""
+    """32 bytes in base64url that encrypt the signing keys. `platform-auditor init` generates
+    them.
+    """
     platform: str = "simulated"
     """Platform to audit: `simulated`, `http`, `onnx`, or `module:factory`."""
     platform_options: Annotated[dict[str, Any], Field(repr=False)] = {}
@@ -166,7 +170,7 @@ class Settings(BaseSettings):
     lease_seconds: Annotated[float, Field(gt=0, le=600)] = 15.0
     """Seconds after which another worker may take over an audit whose worker went silent."""
     poll_seconds: Annotated[float, Field(gt=0, le=60)] = 0.5
-    """Seconds between two looks into the queue."""
+    """Seconds between two polls of the queue."""
     waiting_per_auditor: Annotated[int, Field(ge=1)] = 1_000
     """Audits of one auditor that may wait in the queue."""
     waiting_in_all: Annotated[int, Field(ge=1)] = 10_000
@@ -199,9 +203,9 @@ class Settings(BaseSettings):
     applications_per_hour: Annotated[int, Field(ge=1)] = 20
     """Applications accepted in an hour from one address."""
     applications_per_day: Annotated[int, Field(ge=1)] = 200
-    """Applications accepted in a day from all strangers; each is an entry of the ledger."""
+    """Applications accepted in a day from all newcomers; each is an entry of the ledger."""
     applications_open: Annotated[int, Field(ge=1)] = 1_000
-    """Undecided applications of strangers that may exist at once."""
+    """Undecided applications of newcomers that may exist at once."""
     trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = ("127.0.0.1", "::1")
     """Reverse proxies, as addresses or networks, whose X-Forwarded-For names the caller."""
     webhook_private_hosts: bool = False
@@ -210,7 +214,7 @@ class Settings(BaseSettings):
     two_party_runs: Annotated[int, Field(ge=1)] = 16
     """Two-party runs that may be under way in one process."""
     two_party_idle_seconds: Annotated[float, Field(gt=0, le=86_400)] = 900.0
-    """Seconds of silence after which a two-party run is given up."""
+    """Seconds without a message after which a two-party run ends."""
     two_party_candidates: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """Number to which the platform's people are padded or sampled for hidden audiences (default:
     none, and no padding or sampling)."""
@@ -220,7 +224,7 @@ class Settings(BaseSettings):
     request_threads: Annotated[int, Field(ge=4, le=128)] = 8
     """Threads that serve requests in one process; `api.app.capacity` sizes the rest by them."""
     client_connections: Annotated[int, Field(ge=16)] = 4_096
-    """Connections of clients to one process; fewer where fewer files may be open."""
+    """Connections of clients to one process; fewer if the limit of open files is lower."""
     header_seconds: Annotated[float, Field(gt=0, le=300)] = 10.0
     """Seconds in which the headers of a request must arrive."""
     idle_seconds: Annotated[int, Field(ge=1, le=300)] = 15
@@ -260,19 +264,19 @@ class Settings(BaseSettings):
 
 
 def ledger_origin(settings: Settings) -> str:
-    """The name of this ledger: where it is, without the scheme (C2SP checkpoints)."""
+    """Return the name of this ledger: its URL without the scheme (C2SP checkpoints)."""
     return settings.issuer.rstrip("/").partition("://")[2] + "/v1/ledger"
 
 
 def load_settings(path: Path | None = None, **overrides: Any) -> Settings:
-    """The settings of this process: overrides, then the environment, then the file."""
+    """Return the settings of this process: overrides, then the environment, then the file."""
     from_file = tomllib.loads(path.read_text()) if path else {}
     from_environment = _environment()
     return Settings(**(from_file | from_environment | overrides))
 
 
 def _environment() -> dict[str, Any]:
-    """Only what the environment sets, so that it can override the file."""
+    """Return only the settings of the environment, so that they can override the file."""
 
     class Partial(Settings):
         database_url: str = ""

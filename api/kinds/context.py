@@ -1,4 +1,4 @@
-"""The context of one audit: the platform, and the parts of the service that kinds may use.
+"""Context of one audit: the platform, and the parts of the service that kinds may use.
 
 Adapters supply the platform. The service supplies everything else.
 """
@@ -25,31 +25,31 @@ class Balances(Protocol):
 
 
 class Journal(Protocol):
-    """The durable progress of an audit that explores for a while."""
+    """Durable progress of an audit that explores for a while."""
 
     @property
     def course(self) -> str:
-        """The name of the audit, under which steps are taken."""
+        """Return the name of the audit, under which steps are taken."""
         ...
 
     def read(self) -> bytes | None:
-        """Return the state that was written last, None at the beginning."""
+        """Return the last recorded state; None at the beginning."""
         ...
 
     def write(self, state: bytes) -> None:
-        """Commit, unless the audit was stopped or another worker has it by now."""
+        """Commit the state; raise if the audit was stopped or another worker has claimed it."""
         ...
 
     def wait_until(self, seconds: float, state: Callable[[], bytes]) -> None:
-        """Wait until this many seconds after the beginning; write the state before a long wait."""
+        """Wait until this many seconds after the beginning; record the state before a long wait."""
         ...
 
 
 class Engine(Protocol):
-    """The place where values of people are read and reduced: this process, or a cluster.
+    """Place where values of people are read and reduced: this process, or a cluster.
 
     People are split into partitions by their number. Everybody is in one partition, with all of
-    their groups and all of their rows, so that what is dropped per person is dropped once. A
+    their groups and all of their rows, so that rows above a person's limit are dropped once. A
     reduction is a function of a platform and of the people of a partition, and tables add.
     """
 
@@ -59,7 +59,9 @@ class Engine(Protocol):
         reduce: Callable[[Platform, Membership], Table],
         wanted: LogColumns | None = None,
     ) -> Table:
-        """Return the sum of the tables of all partitions; `wanted` is what they read of a log."""
+        """Return the sum of the tables of all partitions; `wanted` names the columns they read of a
+        log.
+        """
         ...
 
     def total_by_key(
@@ -70,7 +72,7 @@ class Engine(Protocol):
         reduce: Callable[[Columns], Table],
         wanted: LogColumns | None = None,
     ) -> Table:
-        """Return the same where rows of different people are compared: those of one `key`.
+        """Return the sum for tables that compare rows of different people: those of one `key`.
 
         Rows are read by person, and exchanged once more by their key before they are reduced.
         """
@@ -79,7 +81,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class AuditContext:
-    """Everything from which a kind of audit may read."""
+    """Sources from which a kind of audit may read."""
 
     platform: Platform
     engine: Engine

@@ -1,7 +1,7 @@
-"""Packages that add kinds of audit: their digests, and which of them this service admits.
+"""Packages that add kinds of audit: their digests, and the packages that this service admits.
 
-A package is code of somebody else that reads people. The service loads none of it before its
-operator has checked it (`platform-auditor kinds check`), and only while its files are the same.
+A package is code of a third party that reads people. The service loads none of it before its
+operator has checked it (`platform-auditor kinds check`), and only while its files are unchanged.
 """
 
 import logging
@@ -20,13 +20,13 @@ from openapi.kinds.registry import BUILT_IN
 
 log = logging.getLogger(__name__)
 
-# Files that an installer writes, which differ from one machine to the next.
+# Files written by installers, which differ between machines.
 _OF_INSTALLERS = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json"}
 
 
 @dataclass(frozen=True)
 class Package:
-    """The package of one kind: name, version, and the digest of all its files."""
+    """Package of one kind: name, version, and the digest of all its files."""
 
     kind: str
     package: str
@@ -35,7 +35,7 @@ class Package:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return what the ledger's entry says of it."""
+        """Return the fields of the package in a ledger entry."""
         return asdict(self)
 
 
@@ -45,20 +45,20 @@ def installed_package(kind: str) -> Package:
     Nothing of the package is imported.
     """
     if kind in BUILT_IN:
-        raise PackageError(f"{kind} is a built-in kind: no package can add it")
+        raise PackageError(f"{kind} is a built-in kind, which no package can add.")
     halves = [installed(group).get(kind) for group in (CONTRACT_GROUP, PLATFORM_GROUP)]
     points = [point for point in halves if point is not None]
     if len(points) < len(halves):
         raise PackageError(
-            f"no installed package adds a kind {kind!r} under both {CONTRACT_GROUP} and"
+            f"No installed package adds a kind {kind!r} under both {CONTRACT_GROUP} and"
             f" {PLATFORM_GROUP}"
         )
     if any(point.dist is None for point in points):
-        raise PackageError(f"the package of {kind!r} has no metadata")
+        raise PackageError(f"The package of {kind!r} has no metadata.")
     distributions = {point.dist.name: point.dist for point in points if point.dist}
     if len(distributions) > 1:
         raise PackageError(
-            f"contract and platform half of {kind!r} are of two packages:"
+            f"The contract and the platform half of {kind!r} are in two packages:"
             f" {', '.join(sorted(distributions))}"
         )
     [distribution] = distributions.values()
@@ -66,9 +66,9 @@ def installed_package(kind: str) -> Package:
 
 
 def admit_checked(store: Store) -> tuple[Package, ...]:
-    """Admit the kinds whose package was checked and is unchanged; log all others, and return them.
+    """Admit the kinds whose package was checked and is unchanged, and return these packages.
 
-    The other kinds of this process are the built-in ones.
+    All others are logged. The other kinds of this process are the built-in ones.
     """
     names = sorted(installed(PLATFORM_GROUP))
     with store.read() as session:
@@ -97,7 +97,7 @@ def _digest(distribution: Distribution, points: list[EntryPoint]) -> str:
     """Return the digest of the names and bytes of all files of a package."""
     files = {name: path for name, path in _files(distribution, points) if path.is_file()}
     if not files:
-        raise PackageError(f"the package {distribution.name} has no files")
+        raise PackageError(f"The package {distribution.name} has no files.")
     whole = sha256()
     for name in sorted(files):
         whole.update(f"{name}\0{sha256(files[name].read_bytes()).hexdigest()}\n".encode())
@@ -105,7 +105,9 @@ def _digest(distribution: Distribution, points: list[EntryPoint]) -> str:
 
 
 def _files(distribution: Distribution, points: list[EntryPoint]) -> Iterator[tuple[str, Path]]:
-    """Iterate over the files that were installed, and those of the modules if it is editable."""
+    """Iterate over the installed files, and over those of the modules if the install is
+    editable.
+    """
     for file in distribution.files or ():
         if file.name not in _OF_INSTALLERS and "__pycache__" not in file.parts:
             yield str(file), Path(str(distribution.locate_file(file)))

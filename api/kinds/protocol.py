@@ -1,4 +1,4 @@
-"""The protocol of a kind of audit: the platform's half, one package per kind.
+"""Protocol of a kind of audit: the platform's half, one package per kind.
 
 A kind states the platforms that can offer it, its refusals, its release plan, its counting rules
 and the form of its release. Nothing else in the service distinguishes kinds. Only `reduce` sees
@@ -17,10 +17,13 @@ from openapi.resources.audiences import SupportedSource
 from privacy.plans import PLANS, PublicAudience
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
-from privacy.waist import ReleasePlan, planned
+from privacy.waist import ReleasePlan, make_mechanisms
 
-# Where an audience comes from: identifiers that were uploaded; the same, of people who confirmed on
-# the platform that they take part; a sample that the platform drew; identifiers that it never sees.
+# Source of an audience:
+# - uploaded identifiers;
+# - uploaded identifiers of people who confirmed on the platform that they take part;
+# - a sample that the platform drew;
+# - identifiers that the platform never sees.
 Source = SupportedSource
 # Sources whose people are known, and debited, at the charge.
 KNOWN_AT_CHARGE: frozenset[Source] = frozenset({"upload", "confirmed", "sample"})
@@ -32,25 +35,25 @@ class AudienceFacts:
 
     labels: tuple[str, ...]
     groups_per_person: int
-    # The number of scored people per group, where the number is public.
+    # Number of people per group, where it is public.
     known_sizes: tuple[int, ...] | None
-    # Whether one more person displaces another, as in samples and hidden audiences.
+    # Whether adding one person displaces another, as in samples and hidden audiences.
     fixed_slots: bool = False
     source: Source = "upload"
-    # How many identifiers were uploaded, or people drawn.
+    # Number of identifiers uploaded, or of people drawn.
     members: int = 0
     # Whether the auditor declared that everybody consented to be shown other recommendations.
     consented: bool = False
-    # Whether the platform knows whom each row of the upload found.
+    # Whether the platform keeps the person found for each row of the upload, in order.
     ordered: bool = False
-    # How many of the platform's people a hidden audience is compared with, padded.
+    # Number of the platform's people, padded, with which a hidden audience is compared.
     candidates: int | None = None
-    # Whether another audit has a hidden audience already.
+    # Whether another audit already uses this hidden audience.
     taken: bool = False
 
     @property
     def public(self) -> PublicAudience:
-        """The facts from which bounds follow, as the audience's entry states them."""
+        """Return the facts from which bounds follow, as the audience's ledger entry states them."""
         return PublicAudience(
             groups=len(self.labels),
             groups_per_person=self.groups_per_person,
@@ -62,7 +65,7 @@ class AudienceFacts:
 
 def plan_release(request: Any, audience: AudienceFacts) -> ReleasePlan:
     """Return the plan of a request, as its kind plans it (`privacy.plans`)."""
-    return planned(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
+    return make_mechanisms(PLANS[request.kind](request.model_dump(mode="json"), audience.public))
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ BeforeCharge = Callable[[Any, PayingMandate], None]
 
 @dataclass(frozen=True)
 class PlatformKind:
-    """A kind of audit as a platform runs it: its contract and its platform half.
+    """Kind of audit as a platform runs it: its contract and its platform half.
 
     `requests` are those that `platform-auditor kinds check` tries on small worlds (default: the
     example of the contract). Their identifiers are filled in.
@@ -132,9 +135,7 @@ class Kind(Protocol):
         ...
 
     def held_bytes(self, request: Any, audience: AudienceFacts) -> int:
-        """Return the memory needed, by declared sizes, in addition to people, a batch and
-        tables.
-        """
+        """Return the memory by declared sizes, in addition to people, a batch and tables."""
         ...
 
     def present(

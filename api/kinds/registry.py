@@ -1,4 +1,6 @@
-"""Registry of the kinds of audit of this service: built-in ones, and those of enabled packages."""
+"""Registry of the kinds of audit of this service: the built-in ones, and those of admitted
+packages.
+"""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -59,7 +61,7 @@ def platform_kind(name: str) -> PlatformKind:
 
 
 def is_third_party(name: str) -> bool:
-    """Return whether a package adds the kind, so that its bounds are taken as stated."""
+    """Return whether a package adds the kind, so that its bounds are assumed to hold."""
     return name not in BUILT_IN
 
 
@@ -69,10 +71,10 @@ def kinds_outside_workers() -> tuple[str, ...]:
 
 
 def runs_in_worker(name: str) -> bool:
-    """Return whether a worker runs audits of this name; so it does if the kind is not enabled."""
+    """Return whether a worker runs audits of this kind; also true if the kind is not enabled."""
     return name not in kinds_outside_workers()
 
 
 def offered(platform: Platform) -> list[str]:
-    """Return the kinds that this platform's capabilities carry."""
+    """Return the kinds that this platform's capabilities support."""
     return [name for name, kind in KINDS.items() if kind.offered_by(platform)]

@@ -1,4 +1,6 @@
-"""The ledger: append-only, signed where people speak, verifiable by anyone who holds the keys."""
+"""Ledger: append-only, with signed statements of people, verifiable by anyone who holds the
+keys.
+"""
 
 from api.ledger.entries import Draft, append, append_all, lock, to_wire
 

@@ -1,4 +1,4 @@
-"""Signed heads of the ledger: made every few seconds when something was written.
+"""Checkpoints of the ledger, signed every few seconds if entries were appended.
 
 [tlog-checkpoint] https://c2sp.org/tlog-checkpoint. [tlog-cosignature] cosignatures of witnesses.
 """
@@ -11,7 +11,7 @@ from datetime import datetime
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.db import CheckpointRow, HeadRow, Store
+from api.db import CheckpointRow, LedgerEndRow, Store
 from api.identity.signing_keys import SigningKeys
 from api.kernel.errors import InvalidRequestError, NotFoundError, NotSignedError
 from api.ledger.entries import lock
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Checkpointer:
-    """Signs the head whenever it has moved."""
+    """Signer of a new checkpoint whenever the ledger has grown."""
 
     store: Store
     keys: SigningKeys
@@ -33,20 +33,24 @@ class Checkpointer:
     seconds: float
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop, and once more then: what was written is signed."""
+        """Sign new checkpoints until `stop` is set, and a last one then, so that every entry is
+        covered.
+        """
         while not stop.wait(self.seconds):
             self._safely()
         self._safely()
 
     def once(self) -> CheckpointRow | None:
-        """Sign the head, if it is not signed yet."""
+        """Sign a checkpoint of the newest size, if there is none yet; return the newest
+        checkpoint.
+        """
         with self.store.read() as session:
             newest = load_latest(session)
-            if session.exec(select(HeadRow)).one().size == (newest.size if newest else 0):
+            if session.exec(select(LedgerEndRow)).one().size == (newest.size if newest else 0):
                 return newest
         key = self.keys.current("ledger")
         with self.store.write() as session:
-            return sign_head(session, [key], self.origin, lock(session))
+            return issue_checkpoint(session, [key], self.origin, lock(session))
 
     def _safely(self) -> None:
         try:
@@ -55,11 +59,11 @@ class Checkpointer:
             log.exception("checkpoint.error")
 
 
-def sign_head(
+def issue_checkpoint(
     session: Session, keys: list[OKPKey], origin: str, at: datetime, *, lasting: bool = False
 ) -> CheckpointRow:
-    """Sign the locked head with these keys, once."""
-    size = session.exec(select(HeadRow)).one().size
+    """Return the checkpoint of the locked ledger; sign it with these keys if there is none yet."""
+    size = session.exec(select(LedgerEndRow)).one().size
     row = session.get(CheckpointRow, size)
     if row is None:
         checkpoint = notes.Checkpoint(origin, size, load_tree(session).root(size))
@@ -76,26 +80,28 @@ def load_latest(session: Session) -> CheckpointRow | None:
 
 
 def find_covering(session: Session, number: int) -> CheckpointRow:
-    """The newest checkpoint, if it covers this entry."""
+    """Return the newest checkpoint if it covers this entry; raise `NotSignedError` otherwise."""
     row = load_latest(session)
     if row is None or row.size <= number:
-        raise NotSignedError(f"no signed head covers entry {number} yet; wait a few seconds")
+        raise NotSignedError(
+            f"No checkpoint covers entry {number} yet. Try again in a few seconds."
+        )
     return row
 
 
 def add_cosignature(session: Session, note: str, witness: notes.VerifierKey) -> CheckpointRow:
-    """Keep a witness's cosignature with the checkpoint it is of."""
+    """Store a witness's cosignature with its checkpoint."""
     try:
         size = notes.Checkpoint.parse(notes.Note.parse(note).text).size
         row = session.exec(
             select(CheckpointRow).where(CheckpointRow.size == size).with_for_update()
         ).first()
         if row is None:
-            raise NotFoundError(f"this service has signed no head of size {size}")
+            raise NotFoundError(f"This service has signed no checkpoint of size {size}.")
         row.note = notes.merge(row.note, note, [witness])
     except NoteError as error:
         raise InvalidRequestError(
-            f"the cosignature is not good: {error}", case="wrong-cosignature"
+            f"The cosignature is not valid: {error}", case="wrong-cosignature"
         ) from error
     row.lasting = True
     session.add(row)
@@ -103,5 +109,5 @@ def add_cosignature(session: Session, note: str, witness: notes.VerifierKey) -> 
 
 
 def to_wire(row: CheckpointRow) -> SignedHead:
-    """Return the signed head as it is shown."""
+    """Return the checkpoint in its wire form."""
     return SignedHead(size=row.size, note=row.note, at=row.at)

@@ -1,7 +1,7 @@
-"""Entries, written in the transaction of what they record.
+"""Entries, written in the same transaction as the event that they record.
 
-A writer locks the head first: entries are numbered from 0 without gaps in the order in which they
-are committed, and two writers cannot wait for each other.
+A writer locks the one row of `HeadRow` first. So entries are numbered from 0 without gaps in the
+order of their commits, and two writers cannot deadlock.
 """
 
 import base64
@@ -15,25 +15,36 @@ from sqlalchemy import bindparam, event, select
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, and_, col
 
-from api.db import EntryRow, HeadRow, ResearcherRow, StatementRow, change, find, insert
+from api.db import (
+    EntryRow,
+    LedgerEndRow,
+    ResearcherRow,
+    StatementRow,
+    TreeHashRow,
+    change,
+    find,
+    insert,
+)
 from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError, UnsignedError
-from api.ledger import tree
+from api.ledger.tree import load_tree
 from openapi.resources import Entry
 from privacy.errors import EvidenceError
 from privacy.ledger.entries import encode
 from privacy.ledger.export_lines import parse
 from privacy.ledger.merkle import leaf_hash
-from privacy.ledger.statements import Statement, head_of
+from privacy.ledger.statements import Statement, parse_header
+from privacy.ledger.tiles import TILE
 
-# In a session: the time of the head that it has locked, which is not written yet.
-_MOVED = "books' time moved"
+# Key in a session's info: the ledger's new time, until it is written.
+_MOVED = "ledger's new time"
 _IS_MAKER = col(ResearcherRow.id).in_(bindparam("makers", expanding=True))
 _WAS_MADE = and_(
     col(StatementRow.by).in_(bindparam("makers", expanding=True)),
     col(StatementRow.key).in_(bindparam("keys", expanding=True)),
 )
-# From the one head: makers of statements, each with all statements by their keys.
+# From the one row of `HeadRow`: makers of statements, each with all earlier statements by their
+# keys.
 _STATED = (
     select(
         col(ResearcherRow.id),
@@ -43,7 +54,7 @@ _STATED = (
         col(StatementRow.key),
         col(StatementRow.number),
     )
-    .select_from(HeadRow)
+    .select_from(LedgerEndRow)
     .outerjoin(ResearcherRow, _IS_MAKER)
     .outerjoin(StatementRow, _WAS_MADE)
 )
@@ -62,7 +73,7 @@ class Draft:
 def lock(session: Session) -> datetime:
     """Take the lock that orders all entries and charges, and advance the ledger's time.
 
-    The time is written with the entry that follows, or when the transaction ends without one.
+    The time is written with the entry that follows, or at the end of the transaction without one.
     """
     head = _locked(session)
     if (at := now()) > head.latest:
@@ -85,9 +96,9 @@ def append(
     *,
     at: datetime | None = None,
 ) -> EntryRow:
-    """Write one entry; it is there if and only if the transaction commits.
+    """Append one entry, which exists if and only if the transaction commits.
 
-    `at` is the time that `lock` gave, for what must happen at one moment of the ledger.
+    `at` is the time from `lock`, for events that must happen at one moment of the ledger.
     """
     [entry] = append_all(session, [Draft(kind, facts, auditor_id, statement)], at=at)
     return entry
@@ -96,8 +107,8 @@ def append(
 def append_all(
     session: Session, drafts: Sequence[Draft], *, at: datetime | None = None
 ) -> list[EntryRow]:
-    """Write some entries, one after the other, at one moment of the ledger."""
-    session.flush()  # what an entry records may be refused
+    """Append several entries, one after the other, at one moment of the ledger."""
+    session.flush()  # the database may refuse what an entry records
     head = _locked(session)
     at = max(head.latest, at or now())
     numbers = range(head.size, head.size + len(drafts))
@@ -112,8 +123,15 @@ def append_all(
     change(session, head, size=numbers.stop, latest=at)
     session.info.pop(_MOVED, None)
     for number in numbers:
-        tree.grow(session, number + 1)
+        _grow_tree(session, number + 1)
     return entries
+
+
+def _grow_tree(session: Session, size: int) -> None:
+    """Store the hash of every subtree that the newest entry has completed."""
+    for level, found in enumerate(load_tree(session).completed(size), start=1):
+        number = size // TILE**level - 1
+        session.add(TreeHashRow(level=level, number=number, hash=found))
 
 
 def to_wire(row: EntryRow) -> Entry:
@@ -136,11 +154,11 @@ def _keep_time(session: Session) -> None:
         change(session, _locked(session), latest=at)
 
 
-def _locked(session: Session) -> HeadRow:
-    """Asked for once in a transaction: the lock stays until it ends."""
-    if HeadRow not in session.info:
-        session.info[HeadRow] = find(session, HeadRow, lock=True)
-    return cast("HeadRow", session.info[HeadRow])
+def _locked(session: Session) -> LedgerEndRow:
+    """Return the locked row of the ledger; it stays locked for the whole transaction."""
+    if LedgerEndRow not in session.info:
+        session.info[LedgerEndRow] = find(session, LedgerEndRow, lock=True)
+    return cast("LedgerEndRow", session.info[LedgerEndRow])
 
 
 def _entry(number: int, at: datetime, draft: Draft) -> EntryRow:
@@ -156,21 +174,21 @@ def _entry(number: int, at: datetime, draft: Draft) -> EntryRow:
 
 
 def _readable(line: bytes) -> bytes:
-    """Nothing gets in that a verifier would not read, such as a float in somebody's JWK."""
+    """Return the line if a verifier can read it; refuse, for example, a float in somebody's JWK."""
     try:
         parse(line)
     except EvidenceError as error:
         raise InvalidRequestError(
-            f"the ledger cannot hold this; nothing was done: {error}", case="not-an-entry"
+            f"The ledger cannot hold this request. Nothing was done: {error}", case="not-an-entry"
         ) from error
     return line
 
 
 def _state(session: Session, stated: Mapping[int, Statement]) -> None:
-    """Record these statements once, so that nobody can repeat them in their makers' names.
+    """Record each statement once, so that nobody can repeat it in its maker's name.
 
-    Their makers were authenticated, and the signatures checked, before others wrote their entries.
-    A statement by a key that an earlier entry replaced would make the ledger unverifiable.
+    The makers were authenticated, and the signatures verified, before others wrote their entries. A
+    statement by a key that an earlier entry replaced would make the ledger unverifiable.
     """
     if not stated:
         return
@@ -182,16 +200,18 @@ def _state(session: Session, stated: Mapping[int, Statement]) -> None:
     makers = {row.id: row for row in found}
     made = {(row.by, row.key): row.number for row in found}
     for statement in stated.values():
-        # Who is not there is an applicant, whose key is in the application itself.
+        # A maker without a row is an applicant, whose key is in the application itself.
         if (maker := makers.get(statement.by)) is not None:
             gone = maker.removed_at is not None
-            if gone or maker.key_thumbprint != head_of(statement.signature).kid:
+            if gone or maker.key_thumbprint != parse_header(statement.signature).kid:
                 raise UnsignedError(
-                    "this key is no longer yours to sign with; nothing was done", case="former-key"
+                    "This key is no longer registered as yours. Nothing was done.",
+                    case="former-key",
                 )
         if (earlier := made.get((statement.by, statement.key))) is not None:
             raise IdempotencyConflictError(
-                f"this key was used for entry {earlier} of the ledger; use a new one",
+                f"This key was used for entry {earlier} of the ledger. Nothing was done."
+                " Use a new key.",
                 case="key-used-before",
             )
     insert(

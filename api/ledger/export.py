@@ -1,7 +1,7 @@
 """Export of the ledger as a stream: everything that a verifier needs except the keys.
 
-Entries up to the newest signed head, in the bytes that were hashed. An auditor gets its own, each
-with the path to that head, and the paths from older heads to it.
+It has the entries up to the newest checkpoint, in the bytes that were hashed. An auditor gets their
+own entries, each with the path to that checkpoint, and the paths from older checkpoints to it.
 """
 
 import json
@@ -17,7 +17,7 @@ from api.kernel.errors import NotSignedError
 from api.ledger.checkpoints import load_latest
 from api.ledger.proofs import encode_path
 from api.ledger.tree import load_tree
-from api.ledger.visibility import visible_to
+from api.ledger.visibility import is_visible_to
 from api.web.table_streaming import parquet_pieces
 from privacy.ledger import merkle
 from privacy.ledger.export_header import FORMAT
@@ -47,9 +47,10 @@ def export(
     written_as: Format,
     seen: Collection[int] = (),
 ) -> Iterator[bytes]:
-    """The file, piece by piece. Read at leisure: what is below a signed head never changes.
+    """Yield the file in pieces; slow reading is safe, because entries below a checkpoint never
+    change.
 
-    `seen` are sizes of heads that an auditor's export must be shown to continue.
+    `seen` are sizes of checkpoints; the export of an auditor proves that it continues them.
     """
     header = _header(store, origin, auditor_id, seen)
     chunks = _chunks(store, header["size"], auditor_id)
@@ -62,7 +63,7 @@ def _header(
     with store.snapshot() as session:
         head = load_latest(session)
         if head is None:
-            raise NotSignedError("nothing is signed yet; ask again in a few seconds")
+            raise NotSignedError("There is no checkpoint yet. Try again in a few seconds.")
         kept = select(CheckpointRow).where(
             col(CheckpointRow.lasting), col(CheckpointRow.size) < head.size
         )
@@ -83,7 +84,7 @@ def _header(
 
 
 def _continued(older: Collection[int], size: int, known: Tree) -> dict[str, list[str]]:
-    """The paths from heads of these sizes to the newest: who does not see all cannot hash them."""
+    """Return the paths from older sizes to the newest, for readers who do not see all entries."""
     return {
         str(old): encode_path(merkle.consistency_path(old, size, known.subtree))
         for old in sorted(older)
@@ -94,7 +95,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
     after = -1
     while True:
         number = col(EntryRow.number)
-        columns = select(*LINE).where(number > after, number < size, *visible_to(auditor_id))  # type: ignore[call-overload]
+        columns = select(*LINE).where(number > after, number < size, *is_visible_to(auditor_id))  # type: ignore[call-overload]
         with store.read() as session:
             rows = session.exec(columns.order_by(number).limit(AT_ONCE)).all()
             if not rows:
@@ -103,7 +104,7 @@ def _chunks(store: Store, size: int, auditor_id: str | None) -> Iterator[list[Li
             lines = [
                 tuple(row) if auditor_id is None else _proved(row, size, known) for row in rows
             ]
-        # After the block: a reader may be slow, and no connection waits for one.
+        # Outside the block: a reader may be slow, and no connection must wait for one.
         yield lines
         after = rows[-1][0]
 

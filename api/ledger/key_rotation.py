@@ -1,4 +1,4 @@
-"""Rotating the service's keys, so that trust in the ledger passes on without a gap."""
+"""Rotation of the service's keys, so that trust in the ledger continues without a gap."""
 
 from typing import Any, get_args
 
@@ -7,14 +7,14 @@ from sqlmodel import Session, col, select
 
 from api.db import SigningKeyRow, Store
 from api.identity.signing_keys import SigningKeys
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.ledger.entries import append, lock
 from openapi.resources import KeyPurpose, LedgerKeys, SigningKey
 from privacy.ledger.notes import VerifierKey
 
 
 class KeyEntries:
-    """The ledger as the log of the service's keys: every new key is an entry."""
+    """Ledger as the log of the service's keys: every new key is an entry."""
 
     def lock(self, session: Session) -> None:
         """Lock the ledger."""
@@ -26,15 +26,15 @@ class KeyEntries:
 
 
 def rotate(store: Store, keys: SigningKeys, origin: str, by: str) -> None:
-    """Fresh keys for everything, in one transaction with the entries that name them.
+    """Generate new keys for all purposes, in one transaction with the entries that name them.
 
-    The head that first covers the new ledger key is signed by the old key and by the new one.
+    The checkpoint that first covers the new ledger key is signed by the old key and by the new one.
     """
     old = keys.current("ledger")
     with store.write() as session:
         at = lock(session)
         fresh = {purpose: keys.rotate(session, purpose, by) for purpose in get_args(KeyPurpose)}
-        sign_head(session, [old, fresh["ledger"]], origin, at, lasting=True)
+        issue_checkpoint(session, [old, fresh["ledger"]], origin, at, lasting=True)
     keys.refresh()
 
 
@@ -49,7 +49,7 @@ def list_keys(store: Store) -> list[SigningKey]:
 
 
 def published(keys: SigningKeys, origin: str) -> LedgerKeys:
-    """Return the origin of this ledger, and the public keys of its heads and of receipts."""
+    """Return the origin of this ledger, and the public keys of its checkpoints and of receipts."""
     ledger = [OKPKey.import_key(jwk) for jwk in keys.all_of("ledger")]
     return LedgerKeys(
         origin=origin,

@@ -21,7 +21,8 @@ AFFECT_PRIVACY = (
     "members_kept_days",
     "upload_kept_hours",
     "max_members",
-    # What matching and timing tell: the quota of unpaid matching, and the public paces.
+    # Settings that limit what matching and timing reveal: the quota of unpaid matching, and the
+    # paces.
     "identifiers_per_day",
     "match_seconds",
     "match_rate",
@@ -70,7 +71,7 @@ def _exact(value: Any) -> Any:
 
 
 def record_change(session: Session, kind: str, facts: Mapping[str, Any]) -> None:
-    """Append the facts unless the newest entry of their kind says the same."""
+    """Append the facts, except if the newest entry of their kind has the same ones."""
     lock(session)
     newest = session.connection().execute(_NEWEST, {"kind": kind}).scalar()
     if newest is None or json.loads(newest)["facts"] != facts:

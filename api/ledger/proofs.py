@@ -1,4 +1,4 @@
-"""Proofs that an entry is in a signed head, and that one head continues another."""
+"""Proofs that a checkpoint covers an entry, and that one checkpoint continues another."""
 
 import base64
 
@@ -13,7 +13,7 @@ from privacy.ledger import merkle
 
 
 def prove_inclusion(session: Session, entry: EntryRow) -> InclusionProof:
-    """Prove that the newest checkpoint holds this entry."""
+    """Prove that the newest checkpoint covers this entry."""
     head = checkpoints.find_covering(session, entry.number)
     path = merkle.inclusion_path(entry.number, head.size, load_tree(session).subtree)
     return InclusionProof(
@@ -25,7 +25,7 @@ def prove_consistency(session: Session, old: int, new: int) -> ConsistencyProof:
     """Prove that the ledger of one size is the beginning of the ledger of another."""
     newest = checkpoints.load_latest(session)
     if newest is None or new > newest.size:
-        raise NotSignedError(f"no head of size {new} is signed yet")
+        raise NotSignedError(f"There is no checkpoint of size {new} yet.")
     if old > new:
         raise InvalidRequestError("`old` must not be larger than `new`")
     path = merkle.consistency_path(old, new, load_tree(session).subtree)

@@ -1,6 +1,6 @@
-"""`/v1/ledger`: entries, signed heads, proofs. Regulators see all entries, auditors their own.
+"""`/v1/ledger`: entries, checkpoints, proofs. Regulators see all entries, auditors their own.
 
-`/v1/operator/keys`: the keys that sign heads, receipts and access tokens.
+`/v1/operator/keys`: the keys that sign checkpoints, receipts and access tokens.
 """
 
 from typing import Annotated
@@ -19,7 +19,7 @@ from api.kernel.errors import (
     UnauthenticatedError,
 )
 from api.ledger import cosignatures, export, key_rotation, proofs, queries
-from api.ledger.visibility import sight_of
+from api.ledger.visibility import require_export_scope
 from api.web.dependencies import OriginDep, ReadDep, StoreDep
 from api.web.parameters import EntryNumberPath, HeadSizeQuery, LimitQuery
 from api.web.problem_responses import responses
@@ -49,14 +49,14 @@ SeenQuery = Annotated[
     list[Size] | None,
     Query(
         max_length=20,
-        description="Sizes of heads that you have seen: your export proves that it continues them.",
+        description="Sizes of checkpoints that you know; your export proves to continue them.",
     ),
 ]
 
 
 @router.get("/keys", responses=responses())
 def get_ledger_keys(signing_keys: SigningKeysDep, origin: OriginDep) -> LedgerKeys:
-    """The origin of this ledger, and the public keys that sign its heads and the receipts."""
+    """Return the origin of this ledger, and the public keys of its checkpoints and of receipts."""
     return key_rotation.published(signing_keys, origin)
 
 
@@ -68,7 +68,7 @@ def list_entries(
     limit: LimitQuery = 50,
     kind: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Page[Entry]:
-    """The entries you may see, newest first."""
+    """List the entries that you may see, newest first."""
     return queries.list_entries(session, caller, kind, cursor, limit)
 
 
@@ -76,7 +76,7 @@ def list_entries(
 def follow_entries(
     caller: CallerDep, session: ReadDep, after: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Entry]:
-    """The entries you may see that follow `after`, oldest first: poll it with the last number."""
+    """List entries after `after` that you may see, oldest first; poll it with the last number."""
     return queries.follow_entries(session, caller, after, limit)
 
 
@@ -85,7 +85,7 @@ def follow_entries(
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "The ledger up to its newest signed head: see docs/reference/ledger.md.",
+            "description": "The ledger up to its newest checkpoint: see docs/reference/ledger.md.",
             "content": dict.fromkeys(_MEDIA_TYPES.values(), _FILE),
         },
         **responses(NotSignedError),
@@ -98,29 +98,29 @@ def export_ledger(
     written_as: Annotated[export.Format, Query(alias="format")] = "jsonl",
     seen: SeenQuery = None,
 ) -> StreamingResponse:
-    """The entries you may see with what verifies them, streamed. Auditors get their own."""
-    sight = sight_of(caller)
+    """Stream the entries you may see with what verifies them. Auditors get their own."""
+    sight = require_export_scope(caller)
     pieces = export.export(store, origin, sight, written_as, seen or ())
     return StreamingResponse(pieces, media_type=_MEDIA_TYPES[written_as])
 
 
 @router.get("/checkpoint", responses=responses(NotSignedError))
 def get_checkpoint(_: CallerDep, session: ReadDep) -> SignedHead:
-    """The newest signed head, with the cosignatures it has."""
-    return queries.get_newest_head(session)
+    """Return the newest signed checkpoint, with its cosignatures."""
+    return queries.get_newest_checkpoint(session)
 
 
 @router.get("/checkpoints")
 def list_checkpoints(
     _: CallerDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[SignedHead]:
-    """All signed heads, newest first."""
-    return queries.list_heads(session, cursor, limit)
+    """List all checkpoints, newest first."""
+    return queries.list_checkpoints(session, cursor, limit)
 
 
 @router.get("/entries/{number}/proof", responses=responses(NotFoundError, NotSignedError))
 def prove_inclusion(number: EntryNumberPath, caller: CallerDep, session: ReadDep) -> InclusionProof:
-    """Prove that an entry is in the newest checkpoint."""
+    """Prove that the newest checkpoint covers an entry."""
     return queries.prove_entry(session, caller, number)
 
 
@@ -134,13 +134,13 @@ def prove_consistency(
 
 @router.post("/cosignatures", status_code=201, responses=responses(NotFoundError, body=True))
 def add_cosignature(draft: Cosignature, caller: RegulatorDep, store: StoreDep) -> SignedHead:
-    """Keep a regulator's cosignature of a head that this service signed."""
+    """Store a regulator's cosignature of a checkpoint that this service signed."""
     return cosignatures.add_cosignature(store, caller, draft.note)
 
 
 @operator.get("/keys")
 def list_keys(_: OperatorDep, store: StoreDep) -> list[SigningKey]:
-    """The signing keys of this service, in use and retired; never their private parts."""
+    """List the signing keys of this service, in use and retired; never their private parts."""
     return key_rotation.list_keys(store)
 
 
@@ -148,6 +148,6 @@ def list_keys(_: OperatorDep, store: StoreDep) -> list[SigningKey]:
 def rotate_keys(
     caller: OperatorDep, store: StoreDep, signing_keys: SigningKeysDep, origin: OriginDep
 ) -> list[SigningKey]:
-    """Sign with fresh keys from now on. What the old ones signed stays verifiable."""
+    """Rotate the signing keys of all purposes. Earlier signatures stay verifiable."""
     key_rotation.rotate(store, signing_keys, origin, caller.researcher_id)
     return key_rotation.list_keys(store)

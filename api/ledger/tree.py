@@ -1,4 +1,4 @@
-"""The Merkle tree over the entries, read from the hashes that are kept in the database."""
+"""Merkle tree over the entries, read from the hashes in the database."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,24 +6,19 @@ from functools import lru_cache
 from sqlmodel import Session, col, select
 
 from api.db import EntryRow, TreeHashRow
-from privacy.ledger.tiles import TILE, Tree
+from privacy.ledger.tiles import Tree
 
 
 def load_tree(session: Session) -> Tree:
-    """The tree as this transaction sees it. No hash is read twice: paths of neighbours overlap."""
+    """Return the tree as this transaction sees it; each hash is read once, because paths
+    overlap.
+    """
 
     @lru_cache(maxsize=4096)
     def hashes(level: int, start: int, stop: int) -> Sequence[bytes]:
         return _hashes(session, level, start, stop)
 
     return Tree(hashes)
-
-
-def grow(session: Session, size: int) -> None:
-    """Keep the hash of every subtree that the newest entry has completed."""
-    for level, found in enumerate(load_tree(session).completed(size), start=1):
-        number = size // TILE**level - 1
-        session.add(TreeHashRow(level=level, number=number, hash=found))
 
 
 def _hashes(session: Session, level: int, start: int, stop: int) -> Sequence[bytes]:

@@ -1,7 +1,7 @@
-"""Visibility of entries: regulators see all, researchers what concerns them.
+"""Visibility of entries: regulators see all, researchers those that concern them.
 
-Operators see all but the entries of applications that the platform must not see: those that are
-not decided yet, and those that came to nothing.  [DR, Article 10(2)]
+Operators see all except the entries of applications that the platform must not see: those that are
+not decided yet, and those that were withdrawn or refused.  [DR, Article 10(2)]
 """
 
 from sqlalchemy import ColumnElement
@@ -12,20 +12,20 @@ from api.db import ApplicationEventRow, ApplicationRow, EntryRow
 from api.identity.caller import Caller
 from api.kernel.errors import ForbiddenError
 
-# What the platform says of itself is for all.
+# Statements of the platform about itself are visible to all.
 TO_ALL = ("model", "settings", "signing-key", "kind-enabled")
-# What the platform may see: the grant, not what came to nothing  [DR, Article 10(2)].
+# The platform may see a grant, but no application without one  [DR, Article 10(2)].
 HIDDEN_FROM_OPERATORS = ("submitted", "changes-requested", "withdrawn", "refused")
 
 
-def visible(caller: Caller) -> SelectOfScalar[EntryRow]:
+def select_visible_entries(caller: Caller) -> SelectOfScalar[EntryRow]:
     """Return the query for the entries that the caller may see."""
     if caller.role == "operator":
         return select(EntryRow).where(col(EntryRow.number).not_in(_hidden_from_operators()))
-    return select(EntryRow).where(*visible_to(sight_of(caller)))
+    return select(EntryRow).where(*is_visible_to(require_export_scope(caller)))
 
 
-def sight_of(caller: Caller) -> str | None:
+def require_export_scope(caller: Caller) -> str | None:
     """Return the auditor whose entries the caller exports; None for a regulator's whole ledger."""
     if caller.role == "operator":
         raise ForbiddenError(
@@ -43,10 +43,10 @@ def _hidden_from_operators() -> SelectOfScalar[int]:
     )
 
 
-def visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
+def is_visible_to(auditor_id: str | None) -> list[ColumnElement[bool]]:
     if auditor_id is None:
         return []
-    # An application is of no auditor yet when it comes in; approved, it says who the auditor is.
+    # A new application has no auditor yet; once approved, it names its auditor.
     applied_with = (
         select(ApplicationEventRow.number)
         .join(ApplicationRow, col(ApplicationRow.id) == col(ApplicationEventRow.application_id))

@@ -1,1 +1,1 @@
-"""Mandates: what a regulator granted, and what is left of it."""
+"""Mandates: the grants of regulators, and their remaining budgets."""

@@ -1,11 +1,12 @@
-"""Budgets of mandates: what is left, renewal, debits and refunds.
+"""Budgets of mandates: the remaining amount, renewal, debits and refunds.
 
-`none`: the limit is for the mandate's whole life. `fixed`: it holds in each period of `period_days`
-since `valid_from`; a stretch of that length across two periods may hold twice the limit. `rolling`:
-it holds in every stretch of that length. A lifetime limit bounds every renewing mandate over its
-whole life.
+- `none`: the limit is for the mandate's whole life.
+- `fixed`: it holds in each period of `period_days` since `valid_from`. An interval of that length
+  that spans two periods may spend twice the limit.
+- `rolling`: it holds in every interval of that length.
 
-All amounts are exact, and under composition the sum of what was debited bounds what was spent.
+A lifetime limit bounds every renewing mandate over its whole life. All amounts are exact, and under
+composition the sum of the debits bounds the privacy loss.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from api.kernel.errors import (
 
 
 def load_remaining(session: Session, mandate: MandateRow, at: datetime) -> Fraction:
-    """Return what can be spent at this moment."""
+    """Return the amount that can be spent at this moment."""
     left = mandate.limit - _used(session, mandate, at)
     if mandate.lifetime_limit is not None:
         left = min(left, mandate.lifetime_limit - mandate.spent)
@@ -33,7 +34,7 @@ def load_remaining(session: Session, mandate: MandateRow, at: datetime) -> Fract
 
 
 class Debit(NamedTuple):
-    """Debit of a mandate: an amount in its currency, and what people may lose."""
+    """Debit of a mandate: an amount in its currency, and the loss that people may have."""
 
     mandate: MandateRow
     amount: Fraction
@@ -41,19 +42,19 @@ class Debit(NamedTuple):
 
 
 def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
-    """Take these from locked mandates, or refuse with what was spent, asked and is left."""
+    """Debit these locked mandates, or refuse with the spent, requested and remaining amounts."""
     if len({each.mandate.id for each in debits}) < len(debits):
-        raise ValueError("a mandate would be debited twice from what it has now")
+        raise ValueError("Two debits of one mandate would be computed from the same balance.")
     change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
 
 
 def remaining_exploration(mandate: MandateRow) -> Fraction:
-    """Return how much reward people may still lose. It never renews: a loss cannot be undone."""
+    """Return the reward that people may still lose. It never renews: a loss cannot be undone."""
     return mandate.exploration_limit - mandate.exploration_spent
 
 
 def refund(session: Session, charge: ChargeRow) -> None:
-    """Give a charge back to the period it was taken from."""
+    """Refund a charge in the period from which it was debited."""
     query = select(MandateRow).where(MandateRow.id == charge.mandate_id).with_for_update()
     mandate = session.exec(query).one()
     mandate.spent -= charge.debit
@@ -64,7 +65,7 @@ def refund(session: Session, charge: ChargeRow) -> None:
 
 
 def period_of(mandate: MandateRow, at: datetime) -> int:
-    """The number of the period of a limit that renews at fixed times; 0 for the others."""
+    """Return the period's number for a limit that renews at fixed times; 0 for the others."""
     if mandate.renewal != "fixed":
         return 0
     elapsed = at - mandate.valid_from
@@ -111,10 +112,10 @@ def _too_much(mandate: MandateRow, loss: Fraction) -> ExplorationExhaustedError:
         "mandate_id": mandate.id,
     }
     return ExplorationExhaustedError(
-        f"people may lose {members['asked']} of reward by this; the mandate allows "
-        f"{members['limit']}, of which {members['remaining']} is left. Nothing was charged: ask "
-        f"for fewer targets or steps, for a smaller alpha, or your regulator for a mandate with a "
-        f"larger exploration_limit.",
+        f"By this audit people may lose {members['asked']} of reward. The mandate allows "
+        f"{members['limit']}, of which {members['remaining']} is left. Nothing was charged. "
+        f"Request fewer targets or steps, or a smaller alpha, or ask your regulator for a "
+        f"mandate with a larger exploration_limit.",
         **members,
     )
 
@@ -132,8 +133,8 @@ def _refusal(
     }
     refusal = EpsilonAboveMandateError if amount > mandate.limit else BudgetExhaustedError
     return refusal(
-        f"this costs {mandate.currency} {members['asked']}, and {members['remaining']} of "
-        f"{members['limit']} is left in the mandate. Nothing was charged. Ask for at most "
-        f"{members['remaining']}, or ask your regulator for a new mandate.",
+        f"The audit costs {members['asked']} of {mandate.currency}. {members['spent']} of "
+        f"{members['limit']} were spent before; {members['remaining']} is left. Nothing was "
+        f"charged. Request less, or ask your regulator for a new mandate.",
         **members,
     )

@@ -1,4 +1,4 @@
-"""Mandates and what is left of them, as auditors and regulators see them."""
+"""Queries of mandates and their remaining budgets, for auditors and regulators."""
 
 from sqlmodel import Session, col, select
 

@@ -7,12 +7,14 @@ from api.kernel.errors import NoMandateError
 
 
 def load_regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
-    """The public key that runs under this mandate are sealed to: that of who granted it."""
+    """Return the public key to which runs under this mandate are sealed, or raise
+    `NoMandateError`.
+    """
     regulator = session.get_one(ResearcherRow, mandate.granted_by)
     jwk = regulator.jwk or {}
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
         raise NoMandateError(
-            "two-party runs are sealed to the regulator who granted the mandate, who has no Ed25519"
-            " key. Nothing was charged: ask for a mandate by one who has."
+            "Two-party runs are sealed to the regulator who granted the mandate, who has no Ed25519"
+            " key. Nothing was charged. Request a mandate from a regulator who has one."
         )
     return {name: str(jwk[name]) for name in ("kty", "crv", "x")}

@@ -1,4 +1,4 @@
-"""`/v1/budget` for auditors, and `/v1/regulator/mandates`: grant them, and list them."""
+"""`/v1/budget` for auditors, and `/v1/regulator/mandates` to grant and list mandates."""
 
 from api.identity.roles import AuditorDep, RegulatorDep
 from api.kernel.errors import (
@@ -22,7 +22,7 @@ regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_RO
 
 @budget.get("")
 def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
-    """Your mandates: limit, spent, remaining."""
+    """List your mandates, with their limits, spent and remaining amounts."""
     return queries.get_budget(session, caller)
 
 
@@ -32,7 +32,7 @@ def get_budget(caller: AuditorDep, session: ReadDep) -> Budget:
 def grant_mandate(
     draft: MandateDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Mandate:
-    """Grant a mandate: what for, which kinds, how much epsilon, from when until when."""
+    """Grant a mandate: its purpose, kinds of audit, budget and period of validity."""
     with store.write() as session:
         statement = signed.statement(session, caller, "mandate", draft)
         return service.grant(session, draft, statement)
@@ -46,5 +46,5 @@ def list_mandates(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Mandate]:
-    """All mandates and what is left of them, newest first."""
+    """List all mandates with their remaining budgets, newest first."""
     return queries.list_mandates(session, auditor_id, cursor, limit)

@@ -1,4 +1,4 @@
-"""Mandates: what a regulator granted, and which of them pays."""
+"""Mandates: grants of regulators, and the selection of the mandate that pays."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from privacy.tables.price import INFINITE, ExactPrice, approximate_epsilon
 _OF = select(MandateRow).where(
     col(MandateRow.auditor_id).in_(bindparam("auditors", expanding=True))
 )
-# What is locked is read as it is now, even where the session has seen it before.
+# Locked rows are read again, even if the session has read them before.
 _LOCKED = _OF.with_for_update().execution_options(populate_existing=True)
 _AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit", "opened_share")
 
@@ -49,7 +49,7 @@ def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandat
 
 
 def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> MandateRow:
-    """The mandate itself; the caller writes the entry that grants it."""
+    """Create the mandate; the caller writes the entry that grants it."""
     check_dates(draft.valid_from, draft.valid_until)
     left_out = {"auditor_id", "renewal", "delta", "valid_from", "valid_until"}
     fields = draft.model_dump(exclude=left_out)
@@ -76,7 +76,7 @@ def create(session: Session, auditor_id: str, draft: MandateLimits, by: str) -> 
 def load_for_auditors(
     session: Session, auditor_ids: Collection[str], *, lock: bool = False
 ) -> dict[str, list[MandateRow]]:
-    """The mandates of each of these auditors, locked if asked for."""
+    """Return the mandates of each of these auditors, locked on request."""
     found: dict[str, list[MandateRow]] = {auditor_id: [] for auditor_id in auditor_ids}
     for row in session.exec(_LOCKED if lock else _OF, params={"auditors": list(auditor_ids)}):
         found[row.auditor_id].append(row)
@@ -95,12 +95,11 @@ def select_payer(
     taken: Mapping[str, Fraction] | None = None,
     explored: Mapping[str, Fraction] | None = None,
 ) -> MandateRow:
-    """Which of an auditor's mandates pays: the one named, or the first to end that is in force and
-    can.
+    """Return the mandate that pays: the named one, or the first to end of those that can pay.
 
-    A mandate in epsilon cannot pay for what has no epsilon, and one that names individuals pays for
-    nobody else. `taken` is what other audits of the same batch would have spent, `explored` what
-    people might have lost by them.
+    A mandate in epsilon cannot pay for a price without epsilon. A mandate that names individuals
+    pays for nobody else. `taken` holds the debits of other audits in the same batch, by mandate,
+    and `explored` the losses that people might have by them.
     """
     named = (row for row in found if mandate_id in (None, row.id))
     known = sorted(named, key=lambda row: (row.valid_until, row.id))
@@ -147,13 +146,15 @@ def to_wire(session: Session, row: MandateRow) -> Mandate:
 
 def check_dates(valid_from: datetime, valid_until: datetime) -> None:
     if valid_from.tzinfo is None or valid_until.tzinfo is None:
-        raise InvalidRequestError("valid_from and valid_until need a time zone")
+        raise InvalidRequestError("valid_from and valid_until need a time zone.")
     try:
         valid_from.astimezone(UTC), valid_until.astimezone(UTC)
     except OverflowError as error:
-        raise InvalidRequestError("valid_from and valid_until must be years 1 to 9999") from error
+        raise InvalidRequestError(
+            "valid_from and valid_until must be in the years 1 to 9999."
+        ) from error
     if valid_from >= valid_until:
-        raise InvalidRequestError("valid_until must be after valid_from", case="empty-period")
+        raise InvalidRequestError("valid_until must be after valid_from.", case="empty-period")
 
 
 def renewal_of(row: MandateRow) -> Renewal | None:
@@ -173,21 +174,21 @@ def _decimal(amount: Fraction | None) -> Any:
 def _halted(
     paying: list[MandateRow], others: list[MandateRow], kind: str, at: datetime
 ) -> RefusalError | None:
-    """Why a mandate that would do is not to be spent: suspended, of others, or terminated."""
+    """Return the error for a suitable mandate that is suspended, for others, or terminated."""
     dated = [row for row in paying if row.valid_from <= at < row.valid_until]
     if suspended := [row.id for row in dated if row.state == "suspended"]:
         return MandateSuspendedError(
-            f"the mandate {suspended[0]} is suspended until your regulator resumes it. "
+            f"The mandate {suspended[0]} is suspended until your regulator resumes it. "
             f"Nothing was charged.",
             mandate_id=suspended[0],
         )
     if others:
         return NoMandateError(
-            f"a mandate of your auditor allows {kind}, but not to you: it names other individuals. "
-            f"Nothing was charged: ask your regulator to name you."
+            f"A mandate of your auditor allows {kind}, but it names other researchers, not you. "
+            f"Nothing was charged. Ask your regulator to name you in it."
         )
     if dated:
-        return MandateExpiredError("your regulator terminated the mandate. Nothing was charged.")
+        return MandateExpiredError("Your regulator terminated the mandate. Nothing was charged.")
     return None
 
 
@@ -196,15 +197,15 @@ def _none_in_force(
 ) -> RefusalError:
     if early := [row for row in paying if at < row.valid_from]:
         begins = min(row.valid_from for row in early).isoformat()
-        return MandateNotYetValidError(f"the mandate is valid from {begins}. Nothing was charged.")
+        return MandateNotYetValidError(f"The mandate is valid from {begins}. Nothing was charged.")
     if paying:
         ended = max(row.valid_until for row in paying).isoformat()
-        return MandateExpiredError(f"the mandate ended at {ended}. Nothing was charged.")
+        return MandateExpiredError(f"The mandate ended at {ended}. Nothing was charged.")
     if allowing:
         return NoMandateError(
             "Gaussian noise has no pure epsilon: it needs a mandate in rho. Nothing was charged.",
             case="no-mandate-in-rho",
         )
     return NoMandateError(
-        f"no mandate of yours allows {kind}: ask your regulator for one. Nothing was charged."
+        f"None of your mandates allows {kind}. Nothing was charged. Ask your regulator for one."
     )

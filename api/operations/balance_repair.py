@@ -1,12 +1,12 @@
-"""Repair of balances that are lower than the charges on record say.
+"""Repair of balances that are lower than the charges on record.
 
-Before migration 0015 an audit of any kind could be charged on a hidden audience: it debited nobody,
-read whom a two-party run had found, and refunded them what they never paid. Balances were then too
-low, or below zero. A repair raises every balance to the sum of the charges recorded for that person
-and lowers none: somebody who was read without a debit is debited for it.
+Before migration 0015 an audit of any kind could be charged on a hidden audience. It debited nobody,
+read the people whom a two-party run had found, and refunded them a debit that they never had. Their
+balances were then too low, or below zero. A repair raises every balance to the sum of the charges
+recorded for that person, and lowers none. Somebody who was read without a debit is debited for it.
 
-The ledger says that a repair was made, by whom and why. It does not say whether anything changed,
-which would tell whether somebody was found (R2).
+The ledger states that a repair was made, by whom and why. It does not state whether anything
+changed, which would reveal whether somebody was found (R2).
 """
 
 import numpy as np
@@ -31,26 +31,26 @@ _FOUND_LATER = [name for name, plan in PLANS.items() if plan.hidden_audiences]
 
 
 def repair(store: Store, by: str, reason: str) -> int:
-    """Raise balances to what charges say; return the number of the ledger's entry."""
+    """Raise balances to the sum of their charges; return the number of the ledger entry."""
     with store.write() as session:
         lock(session)
         return _repair(session, by, reason)
 
 
 def repair_after_upgrade(store: Store) -> bool:
-    """Repair once if another kind than two-party was ever charged on a hidden audience."""
+    """Repair once if a kind other than two-party was ever charged on a hidden audience."""
     with store.read() as session:
         if not _is_due(session):
             return False
     with store.write() as session:
         lock(session)
-        if due := _is_due(session):  # another process may have come first
+        if due := _is_due(session):  # another process may have been first
             _repair(session, "upgrade", "charges on hidden audiences by other kinds than two-party")
     return due
 
 
 def _is_due(session: Session) -> bool:
-    """Whether such a charge is there, which its auditor knows, and no repair was made."""
+    """Return whether there is such a charge, which its auditor knows, and no repair was made."""
     unbound = (
         select(ChargeRow.id)
         .join(AudienceRow, col(AudienceRow.id) == col(ChargeRow.audience_id))

@@ -1,4 +1,4 @@
-"""`platform-auditor`: what a platform's operator types."""
+"""`platform-auditor`: the command of a platform's operator."""
 
 import base64
 import os
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
@@ -42,44 +42,49 @@ from api.platforms.http import served
 from api.telemetry import logging, tracing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-persons = typer.Typer(no_args_is_help=True, help="What people have borne.")
+persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")
 
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings, TOML.")
+    Path | None,
+    typer.Option("--config", "-c", exists=True, dir_okay=False, help="The settings file (TOML)."),
 ]
 
 OptionsOption = Annotated[
     Path | None,
-    typer.Option("--options", exists=True, dir_okay=False, help="Its platform_options, TOML."),
+    typer.Option(
+        "--options", exists=True, dir_okay=False, help="File with its platform_options (TOML)."
+    ),
 ]
 TokenFileOption = Annotated[
     Path | None,
-    typer.Option("--token-file", exists=True, dir_okay=False, help="Holds the bearer token."),
+    typer.Option("--token-file", exists=True, dir_okay=False, help="File with the bearer token."),
 ]
 
 MetricsHostOption = Annotated[
     str | None,
-    typer.Option(help="Where metrics and probes are served (default: metrics_host, 127.0.0.1)."),
+    typer.Option(help="Address of metrics and probes (default: metrics_host, 127.0.0.1)."),
 ]
 MetricsPortOption = Annotated[
     int | None,
-    typer.Option(help="Port of metrics and probes (default: metrics_port; without one, none)."),
+    typer.Option(
+        help="Port of metrics and probes (default: metrics_port; without a port, they are off)."
+    ),
 ]
 
 # The adapter has no settings: it reads these variables as `serve` and `worker` do.
 _METRICS_HOST, _METRICS_PORT = "PLATFORM_AUDITOR_METRICS_HOST", "PLATFORM_AUDITOR_METRICS_PORT"
-_WHERE = "Where metrics and probes are served."
-_PORT = "Port of metrics and probes (without one, none)."
+_WHERE = "Address of metrics and probes."
+_PORT = "Port of metrics and probes (without a port, they are off)."
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Findings as JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print findings as JSON.")]
 
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(help="Where settings and database go.")],
-    issuer: Annotated[str, typer.Option(help="The public address of this service.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for settings and database.")],
+    issuer: Annotated[str, typer.Option(help="Public address of this service.")],
     regulator_key: Annotated[
         Path, typer.Option(exists=True, help="Public JWK of the first regulator.")
     ],
@@ -87,12 +92,13 @@ def init(
         Path | None, typer.Option(exists=True, help="Public JWK of the first operator.")
     ] = None,
     database_url: Annotated[
-        str | None, typer.Option(help="PostgreSQL, e.g. postgresql+psycopg://…; SQLite if none.")
+        str | None,
+        typer.Option(help="Database URL, e.g. postgresql+psycopg://… (default: SQLite)."),
     ] = None,
 ) -> None:
-    """Make the settings, the database and the first regulator. Prints the ids to sign in with."""
+    """Create the settings, the database and the first regulator. Print the ids to sign in with."""
     if not setup.make_private_folder(folder):
-        typer.echo(f"others can list {folder}; close it with: chmod 700 {folder}", err=True)
+        typer.echo(f"Other accounts can list {folder}. Close it with: chmod 700 {folder}", err=True)
     path = folder / "platform-auditor.toml"
     url = database_url or f"sqlite:///{(folder / 'platform-auditor.sqlite').resolve()}"
     setup.write_settings(path, url, issuer, base64.urlsafe_b64encode(secrets.token_bytes(32)))
@@ -111,7 +117,7 @@ def serve(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Serve the API, with a worker in the same process unless the settings say otherwise.
+    """Serve the API, by default with a worker in the same process.
 
     On SIGTERM it finishes requests and its audit within `shutdown_seconds`.
     """
@@ -126,7 +132,7 @@ def worker(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Run audits without serving. Start as many as you like on PostgreSQL.
+    """Run audits without serving. On PostgreSQL, start any number of workers.
 
     On SIGTERM it finishes its audit within `shutdown_seconds` or leaves it to another worker.
     """
@@ -154,13 +160,13 @@ def probe(
     metrics_host: MetricsHostOption = None,
     metrics_port: MetricsPortOption = None,
 ) -> None:
-    """Ask a process of this machine at its metrics address whether it is ready.
+    """Check at the metrics address of a process on this machine whether it is ready.
 
     `python -m api.health.container_probe` does the same and starts faster.
     """
     host, port = probing.address(os.environ)
     if config is not None:
-        settings = load_settings(config)
+        settings = _read_settings(config)
         host, port = settings.metrics_host, settings.metrics_port or port
     problem = probing.probe(metrics_host or host, metrics_port or port)
     typer.echo(problem or "ready", err=problem is not None)
@@ -169,24 +175,22 @@ def probe(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where everything is written.")] = Path(
-        "demo-output"
-    ),
+    folder: Annotated[Path, typer.Option(help="Folder for all output.")] = Path("demo-output"),
     keep: Annotated[bool, typer.Option("--serve", help="Leave the service running.")] = False,
     people: Annotated[
-        int, typer.Option(min=5_000, help="How many people the platforms have.")
+        int, typer.Option(min=5_000, help="Number of people on each platform.")
     ] = 20_000,
     through: Annotated[
-        Through, typer.Option(help="How the services reach the platforms.")
+        Through, typer.Option(help="Connection of the services to the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Two simulated platforms, one fair and one not, audited from end to end."""
+    """Audit two simulated platforms, one fair and one biased, from end to end."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 
 @app.command()
 def adapter(
-    platform: Annotated[str, typer.Argument(help="As in the settings: a name, module:factory.")],
+    platform: Annotated[str, typer.Argument(help="As in the settings: a name or module:factory.")],
     options: OptionsOption = None,
     token_file: TokenFileOption = None,
     host: Annotated[str, typer.Option()] = "127.0.0.1",
@@ -194,7 +198,7 @@ def adapter(
     metrics_host: Annotated[str, typer.Option(envvar=_METRICS_HOST, help=_WHERE)] = "127.0.0.1",
     metrics_port: Annotated[int | None, typer.Option(envvar=_METRICS_PORT, help=_PORT)] = None,
 ) -> None:
-    """Serve a platform by HTTP. Put TLS in front of it.
+    """Serve a platform over HTTP. Put TLS in front of it.
 
     The calls are in docs/how-to/platforms/write-an-adapter.md.
     """
@@ -207,7 +211,9 @@ def adapter(
 
 @app.command()
 def conformance(
-    target: Annotated[str, typer.Argument(help="The address of an adapter, or as in `adapter`.")],
+    target: Annotated[
+        str, typer.Argument(help="Address of an adapter, or a platform as in `adapter`.")
+    ],
     options: OptionsOption = None,
     token_file: TokenFileOption = None,
     identifiers: Annotated[
@@ -219,7 +225,7 @@ def conformance(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what an adapter gets wrong, and what to do about it."""
+    """List the mistakes of an adapter, and how to correct them."""
     chosen = _read_options(options) | ({"token_file": token_file} if token_file else {})
     try:
         with open_subject(target, chosen, identifiers, explore=explore) as subject:
@@ -236,16 +242,16 @@ def doctor(
     config: ConfigOption = None,
     head: Annotated[
         Path | None,
-        typer.Option(exists=True, help="A signed head of the ledger that was kept elsewhere."),
+        typer.Option(exists=True, help="A checkpoint of the ledger that was stored elsewhere."),
     ] = None,
-    adapter: Annotated[bool, typer.Option(help="Examine the platform's adapter too.")] = True,
+    adapter: Annotated[bool, typer.Option(help="Also examine the platform's adapter.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Whether this deployment is well: keys, clock, database, randomness, disk, adapter."""
-    settings = load_settings(config)
+    """Check this deployment: keys, clock, database, randomness, disk, adapter."""
+    settings = _read_settings(config)
     store = Store(settings.database_url)
     try:
-        # An empty file: no head was seen yet.
+        # An empty file means that no checkpoint is known yet.
         subject = DoctorSubject(settings, store, config, head.read_text() or None if head else None)
         found = list(diagnose(subject))
     finally:
@@ -257,7 +263,7 @@ def doctor(
 
 @persons.command("verify")
 def verify_persons(config: ConfigOption = None) -> None:
-    """Recompute every balance from recorded people and ledger charges. For an inspection."""
+    """Recompute every balance from recorded people and ledger charges, for an inspection."""
     settings = _ready(config)
     store = Store(settings.database_url)
     found = inspect(store, PERSON_LIFETIME_RHO, settings)
@@ -273,15 +279,17 @@ def verify_persons(config: ConfigOption = None) -> None:
 
 @persons.command("repair")
 def repair_persons(
-    reason: Annotated[str, typer.Option(help="Why it is needed, for the ledger.")],
+    reason: Annotated[str, typer.Option(help="Reason of the repair, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise every balance to the sum of the charges on record; lower none. The ledger says so."""
+    """Raise every balance to the sum of its charges on record; lower none. The ledger records
+    it.
+    """
     settings = _ready(config)
     store = Store(settings.database_url)
     number = repair(store, "operator", reason)
     store.close()
-    typer.echo(f"Balances are repaired: entry {number} of the ledger. Now run `persons verify`.")
+    typer.echo(f"Balances are repaired (ledger entry {number}). Now run `persons verify`.")
 
 
 def _read_options(path: Path | None) -> dict[str, Any]:
@@ -290,7 +298,7 @@ def _read_options(path: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def _listening(container: Container) -> Iterator[None]:
-    """Serve metrics and probes while the block runs; say so in one line where that fails."""
+    """Serve metrics and probes while the block runs; print one line if that fails."""
     with _told(listen_if_configured(container.settings, container.writes)):
         yield
 
@@ -305,13 +313,29 @@ def _told(listener: AbstractContextManager[None]) -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+def _read_settings(config: Path | None, **given: Any) -> Settings:
+    """Load the settings, or end the command with one line for each fault of them."""
+    try:
+        return load_settings(config, **given)
+    except ValidationError as error:
+        faults = [
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+    except (OSError, ValueError) as error:  # a file that is no TOML, or no text
+        faults = [str(error)]
+    for fault in faults:
+        typer.echo(f"{config or 'settings'}: {fault}", err=True)
+    raise typer.Exit(2)
+
+
 def _ready(
     config: Path | None, metrics_host: str | None = None, metrics_port: int | None = None
 ) -> Settings:
     """Load the settings, configure logs and traces, and migrate the database."""
     options = {"metrics_host": metrics_host, "metrics_port": metrics_port}
     given = {name: value for name, value in options.items() if value is not None}
-    settings = load_settings(config, **given)
+    settings = _read_settings(config, **given)
     logging.configure(settings.log_level)
     tracing.start(settings)
     store = Store(settings.database_url)
@@ -337,7 +361,7 @@ def _root(
 
 
 def main() -> None:
-    # Whatever this process creates is its own: databases, logs, temporary files.
+    # Everything that this process creates is private: databases, logs, temporary files.
     os.umask(0o077)
     app()
 

@@ -1,4 +1,4 @@
-"""Identifiers with which the command examines an adapter."""
+"""Subject of `platform-auditor conformance`: the platform, and identifiers of test accounts."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,7 +18,7 @@ from api.platforms.http.client import AdapterClientOptions
 def open_subject(
     target: str, options: Mapping[str, Any], identifiers: Path | None, *, explore: bool
 ) -> Iterator[Subject]:
-    """A platform by its address, or by its name as in the settings."""
+    """Open a platform by its address, or by its name as in the settings."""
     known = read_identifiers(identifiers) if identifiers else {}
     if "://" not in target:
         yield subject_of(make_platform(target, options), known, explore=explore)
@@ -30,16 +30,16 @@ def open_subject(
 
 
 def read_identifiers(path: Path) -> dict[str, pa.Array]:
-    """Test accounts by the kind of their identifiers."""
+    """Return test accounts by the kind of their identifiers."""
     types = {"kind": pa.string(), "identifier": pa.string()}
     convert = pyarrow.csv.ConvertOptions(column_types=types)
     rows = pyarrow.csv.read_csv(path, convert_options=convert)
     if set(types) - set(rows.column_names):
-        raise ValueError(f"{path.name} has a header: kind,identifier")
+        raise ValueError(f"{path.name} must have the header kind,identifier.")
     found: dict[str, list[Any]] = {}
     for kind, identifier in zip(*(rows[name].to_pylist() for name in types), strict=True):
         if kind not in KINDS:
-            raise ValueError(f"{path.name}: kind is one of {', '.join(KINDS)}")
+            raise ValueError(f"{path.name}: kind must be one of {', '.join(KINDS)}.")
         found.setdefault(kind, []).append(
             identifier if kind == "username" else bytes.fromhex(identifier)
         )

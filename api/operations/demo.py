@@ -1,13 +1,15 @@
-"""The demo's hosts: two simulated platforms, each with a service in its own process.
+"""Hosts of the demo: two simulated platforms, each with a service in its own process.
 
-The service has the platform in its own process, or reaches it as a real one is reached: by HTTP, or
-as files (`Through`). What the study finds is the same.
+The service has the platform in its own process, or reaches it like a real one: over HTTP, or as
+files (`Through`). The result of the study is the same.
 
-The study itself is `auditor_client.demo`, in another process: it knows addresses and keys, and what
-researchers hold. `truth` is written to the same folder, so the reader can judge the verdicts.
+The study itself is `auditor_client.demo`, in another process. It has addresses and keys, and the
+files of researchers. `truth` is written to the same folder, so that the reader can judge the
+verdicts.
 
-With the hosts kept running, there is a third platform, for the notebooks of docs/examples. It has
-no built-in bias, but it learned from people whose homes, tastes and work differ by group.
+The third platform has no built-in bias, but it learned from people whose homes, tastes and work
+differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it
+too.
 """
 
 import base64
@@ -29,7 +31,13 @@ from urllib.request import urlopen
 import pyarrow.csv
 from joserfc.jwk import OKPKey
 
-from api.app.compose import demo_participants, demo_truths, demo_volunteers, exported, simulated
+from api.app.compose import (
+    demo_participants,
+    demo_truths,
+    demo_volunteers,
+    export_platform_files,
+    make_simulated_platform,
+)
 from api.db import Store
 from api.db.schema import migrate
 from api.kernel.settings import load_settings
@@ -38,10 +46,13 @@ from api.platforms.interfaces import Platform
 
 # The platform that the demo audits by every kind.
 EVERY_KIND = "biased"
+# Volunteers of a study. An ordinary bias is smaller than a planted one and takes more of them: a
+# fifth of the learned platform's people.
+_VOLUNTEERS, _PART_OF_LEARNED = 1_200, 5
 
 
 class Through(StrEnum):
-    """The way in which the services reach the platforms."""
+    """Connection of the services to the platforms."""
 
     PROCESS = "process"
     HTTP = "http"
@@ -49,14 +60,17 @@ class Through(StrEnum):
 
 
 def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PROCESS) -> None:
-    """Host both platforms, run the study on them, and keep serving if asked to."""
-    # Told to stop, it stops what it started; also where a shell had it ignore Ctrl-C.
+    """Host both platforms, run the study on them, and keep serving on request."""
+    # On a signal it stops the processes that it started, even if a shell made it ignore Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = folder / time.strftime("%Y%m%d-%H%M%S")
     folder.mkdir(mode=0o700, parents=True)
-    names = ("fair", "biased", "learned") if keep else ("fair", "biased")
-    print(f"Starting simulated platforms ({', '.join(names)}): about half a minute", flush=True)
+    names = ("fair", "biased", "learned")
+    print(
+        f"Starting simulated platforms ({', '.join(names)}): this takes about half a minute",
+        flush=True,
+    )
     with host_demo(folder, people, names, through) as hosts:
         (folder / "demo.json").write_text(json.dumps(hosts, indent=2))
         command = [sys.executable, "-m", "auditor_client.demo", str(folder)]
@@ -71,7 +85,7 @@ def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PRO
 def host_demo(
     folder: Path, people: int, names: Sequence[str], through: Through = Through.PROCESS
 ) -> Iterator[list[dict[str, Any]]]:
-    """The services, started together, stopped when the block ends."""
+    """Start the services together; stop them when the block ends."""
     with ExitStack() as started:
         hosts = [_prepare(folder / name, name, people, through, started) for name in names]
         processes = [started.enter_context(_running(_serve(host))) for host in hosts]
@@ -92,7 +106,9 @@ def _running(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[byte
 def _prepare(
     folder: Path, name: str, people: int, through: Through, started: ExitStack
 ) -> dict[str, Any]:
-    """Settings, database, a regulator and an operator with their keys, and lists of volunteers."""
+    """Create settings, database, a regulator and an operator with their keys, and lists of
+    volunteers.
+    """
     folder.mkdir(mode=0o700)
     url = f"http://127.0.0.1:{_free_port()}"
     config = folder / "platform-auditor.toml"
@@ -101,7 +117,7 @@ def _prepare(
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
     if name == "learned":
         options["correlation"] = 1.0
-    platform = simulated(**options)
+    platform = make_simulated_platform(**options)
     reached, reached_by = _reached(folder.resolve(), platform, options, through, started)
     setup.write_settings(config, database, url, key, reached_by, reached)
     store = Store(load_settings(config).database_url)
@@ -113,7 +129,7 @@ def _prepare(
         "url": url,
         "config": str(config),
         **staff,
-        **_recruit(folder, platform, name),
+        **_recruit(folder, platform, name, people),
     }
 
 
@@ -124,12 +140,12 @@ def _reached(
     through: Through,
     started: ExitStack,
 ) -> tuple[str, Mapping[str, Any]]:
-    """The settings `platform` and `platform_options` of the service."""
+    """Return the settings `platform` and `platform_options` of the service."""
     match through:
         case Through.PROCESS:
             return "simulated", options
         case Through.ONNX:
-            return "onnx", exported(platform, folder)
+            return "onnx", export_platform_files(platform, folder)
         case Through.HTTP:
             url, token = f"http://127.0.0.1:{_free_port()}", folder / "adapter.token"
             setup.write_private(token, secrets.token_urlsafe(32))
@@ -140,7 +156,7 @@ def _reached(
 
 
 def _staff(store: Store, folder: Path) -> dict[str, str]:
-    """The first regulator and operator: their ids, and where their keys are."""
+    """Register the first regulator and operator; return their ids and the paths of their keys."""
     found = {}
     for role in ("regulator", "operator"):
         key, path = OKPKey.generate_key("Ed25519"), folder / f"{role}.jwk"
@@ -150,15 +166,18 @@ def _staff(store: Store, folder: Path) -> dict[str, str]:
     return found
 
 
-def _recruit(folder: Path, platform: Platform, name: str) -> dict[str, Any]:
-    """Write what researchers hold: the demo's participants, or the volunteers of the notebooks."""
-    if name == "learned":
-        for study, volunteers in demo_volunteers(platform).items():
-            pyarrow.csv.write_csv(volunteers, folder / f"{study}.csv")
-        return {}
-    participants, truth = demo_participants(platform)
+def _recruit(folder: Path, platform: Platform, name: str, people: int) -> dict[str, Any]:
+    """Write the files of researchers: the demo's participants, and the volunteers of the
+    notebooks.
+    """
+    learned = name == "learned"
+    if learned:
+        for study, others in demo_volunteers(platform).items():
+            pyarrow.csv.write_csv(others, folder / f"{study}.csv")
+    volunteers = people // _PART_OF_LEARNED if learned else _VOLUNTEERS
+    participants, truth = demo_participants(platform, volunteers)
     pyarrow.csv.write_csv(participants, folder / "participants.csv")
-    found = {"participants": str(folder / "participants.csv"), "truth": truth}
+    found = {"participants": str(folder / "participants.csv"), **truth}
     # One platform is audited by every kind.
     return found | (demo_truths(platform) if name == EVERY_KIND else {})
 
@@ -182,7 +201,7 @@ def _start(arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
 
 
 def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the process gives any answer; an adapter refuses requests without a token."""
+    """Wait until the process answers; an adapter refuses requests without a token."""
     while process.poll() is None:
         try:
             with urlopen(url):  # noqa: S310  (an address we made)
@@ -193,7 +212,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.1)
         except URLError:
             time.sleep(0.1)
-    raise SystemExit(f"{url} does not answer: its process ended. Read its log.")
+    raise SystemExit(f"{url} does not answer, because its process ended. Read its log.")
 
 
 def _free_port() -> int:

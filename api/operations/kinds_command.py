@@ -20,9 +20,10 @@ from openapi.kinds.packages import PLATFORM_GROUP, PackageError, admit, installe
 
 app = typer.Typer(no_args_is_help=True, help="Kinds of audit that installed packages add.")
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings, TOML.")
+    Path | None,
+    typer.Option("--config", "-c", exists=True, dir_okay=False, help="Settings file (TOML)."),
 ]
-NameArgument = Annotated[str, typer.Argument(help="Name of the kind, as its package gives it.")]
+NameArgument = Annotated[str, typer.Argument(help="Name of the kind, as in its package.")]
 _HEADER = f"{'table':20} {'relation':10} {'claimed L1, L2², L∞':>28} {'found L1, L2², L∞':>28}"
 
 
@@ -35,7 +36,8 @@ def check(
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 1,
 ) -> None:
-    """Search a kind for people who move a release by more than it claims, and record its package.
+    """Search for people who move a release of a kind by more than it claims, and record its
+    package.
 
     This runs code of the package. The service offers the kind from its next start, as long as the
     package's files stay the same. The search finds mistakes: it does not prove that there are none.
@@ -54,8 +56,8 @@ def check(
         _record(session, package, results)
     typer.echo(
         f"Recorded {package.package} {package.version}, {package.digest}.\n"
-        f"The service offers {name} from its next start. Its ledger and every price will say that"
-        " the bounds are those of the package."
+        f"The service offers {name} from its next start. Its ledger and every price will state that"
+        " the bounds come from the package."
     )
 
 
@@ -70,7 +72,7 @@ def list_kinds(config: ConfigOption = None) -> None:
 
 @app.command()
 def disable(name: NameArgument, config: ConfigOption = None) -> None:
-    """Forget the check of a kind: from its next start the service does not offer it."""
+    """Delete the check of a kind: from its next start the service does not offer it."""
     with _open(config) as store, store.write() as session:
         session.exec(delete(KindCheckRow).where(col(KindCheckRow.kind) == name))
     typer.echo(f"The service does not offer {name} from its next start.")
@@ -81,7 +83,7 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
     try:
         kind = platform_kind(package.kind)
     except KeyError:
-        raise PackageError(f"the package {package.package} does not load") from None
+        raise PackageError(f"The package {package.package} cannot be loaded") from None
     typer.echo(f"{package.kind} of {package.package} {package.version}")
     for result in _guarded(package, search_kind(kind, worlds=worlds, seed=seed)):
         typer.echo(f"\nrequest {result.request + 1}, {result.audience}: {_size(result)}")
@@ -97,20 +99,24 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
 
 
 def _guarded(package: Package, results: Iterator[Searched]) -> Iterator[Searched]:
-    """Search, and report a platform half that fails in place of a result."""
+    """Yield the results; raise `PackageError` if the platform half fails."""
     try:
         yield from results
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise PackageError(f"the platform half of {package.package} failed: {reason}") from error
+        raise PackageError(f"The platform half of {package.package} failed: {reason}") from error
 
 
 def _check_searched(package: Package, results: list[Searched]) -> None:
-    """Raise if nothing was searched, or something else than what is installed now."""
+    """Raise if nothing was searched, or if another package than the searched one is installed
+    now.
+    """
     if not any(each.claimed for each in results):
-        raise PackageError(f"no request of {package.kind} could be searched: it refuses all")
+        raise PackageError(
+            f"No request of {package.kind} could be searched, because it refuses all"
+        )
     if installed_package(package.kind).digest != package.digest:
-        raise PackageError(f"the files of {package.package} changed during the search")
+        raise PackageError(f"The files of {package.package} changed during the search")
 
 
 def _size(result: Searched) -> str:

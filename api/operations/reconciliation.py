@@ -1,12 +1,12 @@
-"""For an inspection on site: what people have borne, recomputed from audiences and the ledger.
+"""Reconciliation, for an inspection on site: balances recomputed from audiences and the ledger.
 
-Every balance must be what erased audiences carried forward plus the charges of the ledger that
-debit the person, and none may be below zero or above the cap. The part of it that samples and
-hidden audiences took, which is kept apart, must be the same sum over these. A missing block counts
-as one of zeros. The people of every charge must be those that its digest binds it to. The minimum
-that the database checks of each block must be that of its balances.
+Every balance must be the sum of the debits that erased audiences carried forward and of the charges
+in the ledger that debit the person. None may be below zero or above the cap. The part of it from
+samples and hidden audiences, which has a column of its own, must be the same sum over these. A
+missing block counts as a block of zeros. The people of every charge must be those of its digest.
+The stored minimum of each block must be that of its balances.
 
-The outcome is for the platform and its inspector: it is never served.
+The result is for the platform and its inspector: it is never served.
 """
 
 import json
@@ -19,26 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlmodel import Session, col, select
 
-from api.accounting.balance_blocks import COLUMNS, Blocks, load_stated_lowest, numbers_of
+from api.accounting.balance_blocks import COLUMNS, Blocks, list_block_numbers, load_stated_lowest
 from api.accounting.charge import load_charged_people
-from api.accounting.lifetime_caps import paid
-from api.accounting.memberships import HIDDEN, displaces, load_charged_members, load_membership
+from api.accounting.lifetime_caps import list_debited_columns
+from api.accounting.memberships import (
+    HIDDEN,
+    can_displace_people,
+    load_charged_members,
+    load_membership,
+)
 from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
 from api.db import AudienceRow, ChargeRow, EntryRow, PersonBlockRow, Store
 from api.db.types import to_pico
 from api.kernel.settings import Settings
-from privacy.tables.membership import Membership, among
+from privacy.tables.membership import Membership, is_among
 
-# Blocks of eight million people: 500 to 750 MB are held, and every audience is read once for each.
+# Blocks of eight million people: they take 500 to 750 MB, and every audience is read once for each
+# chunk.
 AT_ONCE = 8_192
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """The number of people who have a balance, and of those with each fault.
+    """Number of people who have a balance, and of those with each fault.
 
-    `unbound` is the number of charges whose people are not those of their digest, `misstated` that
-    of blocks whose `lowest` is not their least balance.
+    `unbound` is the number of charges whose people are not those of their digest; `misstated` is
+    the number of blocks whose `lowest` is not their smallest balance.
     """
 
     people: int
@@ -65,7 +71,7 @@ class Charged:
 
 
 def inspect(store: Store, cap: Fraction, settings: Settings | None = None) -> Inspection:
-    """Recompute all balances; with the settings, which have the key, all digests too."""
+    """Recompute all balances; with the settings, which hold the key, also all digests."""
     with store.snapshot() as session:
         charges = list(_charges(session))
         there = _with_people(charges)
@@ -87,11 +93,11 @@ def load_standing_charges(session: Session) -> list[Charged]:
 def load_expected(
     session: Session, blocks: Blocks, charges: list[Charged]
 ) -> dict[str, NDArray[np.int64]]:
-    """Return what the people of some blocks should have, by column."""
+    """Return the expected balances of these blocks, by column."""
     sums = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
     for charge in charges:
         place = blocks.place(_within(blocks, _charged(session, charge)))
-        for column in paid(drawn=displaces(charge.audience)):
+        for column in list_debited_columns(drawn=can_displace_people(charge.audience)):
             sums[column][place] += charge.amount
     return sums
 
@@ -99,9 +105,9 @@ def load_expected(
 def _counted(
     session: Session, blocks: Blocks, charges: list[Charged], cap: int
 ) -> NDArray[np.int64]:
-    """Count the people who have a balance, and those who have a wrong, high or negative one.
+    """Count the people with a balance, and those with a wrong, high or negative one.
 
-    The last count is of blocks with another minimum than the database has.
+    The last count is of blocks whose stored minimum is wrong.
     """
     sums, spent = load_expected(session, blocks, charges), blocks["spent"]
     differing = (spent != sums["spent"]) | (blocks["drawn"] != sums["drawn"])
@@ -138,13 +144,13 @@ def _charged(session: Session, charge: Charged) -> Membership:
 
 
 def _within(blocks: Blocks, membership: Membership) -> NDArray[np.int64]:
-    """Everybody, each once, from the first block to the last."""
+    """Return the distinct people within these blocks."""
     groups = tuple(group[blocks.part(group)] for group in membership.groups)
     return Membership(groups, membership.groups_per_person).everyone()
 
 
 def _charges(session: Session) -> Iterator[Charged]:
-    """The charges of the ledger that were not refunded."""
+    """Yield the charges of the ledger that were not refunded."""
     refunded = {body["facts"]["audit_id"] for body in _bodies(session, "refund")}
     for body in _bodies(session, "charge"):
         if (audit_id := body["facts"]["audit_id"]) not in refunded:
@@ -159,15 +165,16 @@ def _bodies(session: Session, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def load_block_numbers(session: Session, charges: list[Charged]) -> NDArray[np.int64]:
-    """Return the numbers of the blocks that there are, and of those that there should be."""
+    """Return the numbers of the existing blocks, and of those that should exist."""
     there = select(PersonBlockRow.number).order_by(col(PersonBlockRow.number))
     numbers = np.array(session.exec(there).all(), np.int64)
-    # Of a hidden audience each charge has its own people, of others all have some of the same.
+    # Each charge on a hidden audience has its own people; all charges on another audience have some
+    # of the same.
     distinct = {_people_of(charge): charge for charge in charges}
     for charge in distinct.values():
         groups = _everybody(session, charge).groups
-        mine = np.concatenate([numbers_of(group) for group in groups])
-        if not (known := among(mine, numbers)).all():
+        mine = np.concatenate([list_block_numbers(group) for group in groups])
+        if not (known := is_among(mine, numbers)).all():
             numbers = np.union1d(numbers, mine[~known])
     return numbers
 

@@ -1,4 +1,4 @@
-"""The first steps of a deployment: settings, schema, the first regulator and operator."""
+"""First steps of a deployment: settings, schema, the first regulator and operator."""
 
 import json
 import os
@@ -21,7 +21,9 @@ def write_settings(
     platform_options: Mapping[str, object] | None = None,
     platform: str = "simulated",
 ) -> None:
-    """A settings file that only its owner can read: it holds the key-encryption key."""
+    """Write a settings file that only its owner can read, because it holds the key-encryption
+    key.
+    """
     fields = {
         "database_url": database_url,
         "issuer": issuer.rstrip("/"),
@@ -35,9 +37,9 @@ def write_settings(
 
 
 def make_private_folder(folder: Path) -> bool:
-    """Create a folder that only its owner can enter; close an empty one that is there.
+    """Create a folder that only its owner can enter; close an existing empty one.
 
-    Return False for a folder that others can enter and that is in use: its mode stays.
+    Return False for a folder in use that others can enter: its mode is not changed.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_mode & 0o077 and not any(folder.iterdir()):
@@ -60,12 +62,12 @@ def _value(value: object) -> str:
     if isinstance(value, Mapping):
         inside = (f"{json.dumps(name)} = {_value(each)}" for name, each in value.items())
         return f"{{{', '.join(inside)}}}"
-    # Strings, numbers, booleans and lists of them are written alike in JSON and in TOML.
+    # Strings, numbers, booleans and lists of them have the same form in JSON and in TOML.
     return json.dumps(value)
 
 
 def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, str]:
-    """Migrate, and register one person per role whose public key is given."""
+    """Migrate, and register one person for each role whose public key is given."""
     store = Store(settings.database_url)
     try:
         migrate(store)
@@ -79,7 +81,7 @@ def prepare(settings: Settings, keys: Mapping[str, Path | None]) -> dict[str, st
 
 
 def register_first(store: Store, role: str, jwk: Mapping[str, Any]) -> str:
-    """Register a person; being able to write to the database is the only proof required."""
+    """Register a person; the right to write to the database is the only proof required."""
     draft = ResearcherDraft.model_validate(
         {"name": Personal.fresh(f"First {role}"), "role": role, "jwk": dict(jwk)}
     )

@@ -1,1 +1,1 @@
-"""For regulators at a glance, from mandates, charges, requests and uploads: never from people."""
+"""Oversight for regulators, from mandates, charges, requests and uploads: never from people."""

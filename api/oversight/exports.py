@@ -1,4 +1,4 @@
-"""Tables of regulators' views, for download. Lists in a cell are separated by blanks."""
+"""Tables of regulators' views, for download. Lists in a cell are separated by spaces."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from api.db import ChargeRow, Store
 from api.kernel.settings import Settings
 from api.oversight import refusals
 from api.oversight.flags import figures_in_words, load_flags
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.oversight.time_range import TimeRange
 from api.web.table_streaming import Row, csv_pieces, parquet_pieces
 from openapi.resources import (
@@ -36,7 +36,7 @@ _TEXT, _COUNT, _DAY, _YES = pa.string(), pa.int64(), pa.date32(), pa.bool_()
 _INSTANT = pa.timestamp("us", tz="UTC")
 # Exact: no amount has more than thirteen decimal places.
 _AMOUNT = pa.decimal128(38, 13)
-# Bytes of a table that stay in memory, and bytes that are sent at a time.
+# Bytes of a table that stay in memory, and bytes of one piece.
 _IN_MEMORY, _PIECE = 4 * 1024 * 1024, 256 * 1024
 
 
@@ -52,9 +52,9 @@ class ExportQuery:
 def export(
     store: Store, name: ExportName, written_as: ExportFormat, asked: ExportQuery
 ) -> Iterator[bytes]:
-    """Return the table, piece by piece, as it was at one moment.
+    """Return the table in pieces, as it was at one moment.
 
-    The first piece is made at once, so that the caller sees what fails at once.
+    The first piece is made at once, so that the caller sees an error at once.
     """
     pieces = _pieces(store, name, written_as, asked)
     return chain([next(pieces)], pieces)
@@ -63,7 +63,9 @@ def export(
 def _pieces(
     store: Store, name: ExportName, written_as: ExportFormat, asked: ExportQuery
 ) -> Iterator[bytes]:
-    """Write the table to a file first: a reader may be slow, and no connection waits for one."""
+    """Write the table to a file first: a reader may be slow, and no connection must wait for
+    one.
+    """
     columns, read = TABLES[name]
     pieces = parquet_pieces if written_as == "parquet" else csv_pieces
     with SpooledTemporaryFile(_IN_MEMORY) as file:
@@ -75,7 +77,7 @@ def _pieces(
 
 
 def _overview(session: Session, asked: ExportQuery) -> Iterator[Row]:
-    for auditor in overview(session, asked.settings, asked.auditor_id).auditors:
+    for auditor in build_overview(session, asked.settings, asked.auditor_id).auditors:
         if not auditor.mandates:
             yield (*_of_auditor(auditor), *([None] * (len(OVERVIEW) - 4)))
         for mandate in auditor.mandates:
@@ -144,9 +146,9 @@ def _of_charge(charge: Charge) -> Row:
 
 
 def _refusals(session: Session, asked: ExportQuery) -> Iterator[Row]:
-    query = refusals.newest_first(refusals.refused(asked.period, asked.auditor_id))
+    query = refusals.order_newest_first(refusals.select_refusals(asked.period, asked.auditor_id))
     for row in session.exec(query.execution_options(yield_per=1_000)):
-        found = refusals.view(row)
+        found = refusals.to_wire(row)
         yield (
             found.number,
             found.at,

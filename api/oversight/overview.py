@@ -1,4 +1,4 @@
-"""Overview: what each auditor has, how fast they spend it, and what the platform has left."""
+"""Overview: each auditor's budget and rate of spending, and the platform's remaining budget."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sqlmodel import Session, col, func, select
 
-from api.accounting.platform_budget import window_of
+from api.accounting.platform_budget import number_of_window
 from api.db import (
     AuditorRow,
     AuditRow,
@@ -29,8 +29,8 @@ from openapi.resources import AuditorOverview, MandateOverview, Overview, Platfo
 RATE_DAYS = 30
 
 
-def overview(session: Session, settings: Settings, auditor_id: str | None = None) -> Overview:
-    """Every auditor with its mandates, or one of them."""
+def build_overview(session: Session, settings: Settings, auditor_id: str | None = None) -> Overview:
+    """Return all auditors with their mandates, or one of them."""
     at = now()
     figures = _Figures.read(session, at)
     auditors, mandates = select(AuditorRow), select(MandateRow)
@@ -50,12 +50,12 @@ def overview(session: Session, settings: Settings, auditor_id: str | None = None
     )
 
 
-def exhausted_on(mandate: MandateRow, spent: Fraction, at: datetime) -> date | None:
-    """When what does not renew is used up, if `spent` in the last days goes on like this."""
+def forecast_exhaustion(mandate: MandateRow, spent: Fraction, at: datetime) -> date | None:
+    """Return the day on which the budget is exhausted, if spending continues at the recent rate."""
     days = min(RATE_DAYS, max(1, (at - mandate.valid_from).days))
     whole = mandate.limit if mandate.lifetime_limit is None else mandate.lifetime_limit
     left = whole - mandate.spent
-    # Compared before it is added up, since a slow rate ends beyond all calendars.
+    # Compared before the addition, because a slow rate ends beyond the last date.
     if spent <= 0 or left / spent * days > (mandate.valid_until - at) / timedelta(days=1):
         return None
     return (at + timedelta(days=float(left / spent * days))).date()
@@ -63,7 +63,7 @@ def exhausted_on(mandate: MandateRow, spent: Fraction, at: datetime) -> date | N
 
 @dataclass(frozen=True)
 class _Figures:
-    """Counts over all of them at once, by mandate or auditor."""
+    """Counts over all mandates and auditors, loaded at once."""
 
     week: Mapping[str, Fraction]
     month: Mapping[str, Fraction]
@@ -131,7 +131,7 @@ def _mandate(session: Session, row: MandateRow, figures: _Figures, at: datetime)
             "remaining": as_decimal(max(Fraction(0), budgets.load_remaining(session, row, at))),
             "spent_7_days": as_decimal(figures.week.get(row.id, Fraction(0))),
             "spent_30_days": as_decimal(month),
-            "exhausted_on": exhausted_on(row, month, at),
+            "exhausted_on": forecast_exhaustion(row, month, at),
             "audits": figures.by_mandate.get(row.id, {}),
         }
     )
@@ -139,7 +139,7 @@ def _mandate(session: Session, row: MandateRow, figures: _Figures, at: datetime)
 
 def _platform(session: Session, settings: Settings, at: datetime) -> PlatformWindow:
     account = session.exec(select(PlatformAccountRow)).one()
-    window = max(window_of(at), account.window)
+    window = max(number_of_window(at), account.window)
     spent = account.spent if account.window == window else Fraction(0)
     length = timedelta(days=PLATFORM_WINDOW_DAYS)
     return PlatformWindow(

@@ -19,16 +19,18 @@ def list_refusals(
     cursor: int | None = None,
     limit: int = 50,
 ) -> Page[Refusal]:
-    """Return what was refused in this period, newest first."""
-    return page(session, refused(period, auditor_id), EntryRow.number, view, cursor, limit)
+    """Return the refusals of this period, newest first."""
+    return page(
+        session, select_refusals(period, auditor_id), EntryRow.number, to_wire, cursor, limit
+    )
 
 
-def refused(period: TimeRange, auditor_id: str | None) -> SelectOfScalar[EntryRow]:
+def select_refusals(period: TimeRange, auditor_id: str | None) -> SelectOfScalar[EntryRow]:
     query = select(EntryRow).where(EntryRow.kind == "refusal", *period.holds(EntryRow.at))
     return query if auditor_id is None else query.where(EntryRow.auditor_id == auditor_id)
 
 
-def view(row: EntryRow) -> Refusal:
+def to_wire(row: EntryRow) -> Refusal:
     facts = json.loads(row.text)["facts"]
     return Refusal(
         number=row.number,
@@ -41,9 +43,9 @@ def view(row: EntryRow) -> Refusal:
     )
 
 
-def counts(session: Session, period: TimeRange, auditor_id: str | None) -> RefusalCounts:
+def count_refusals(session: Session, period: TimeRange, auditor_id: str | None) -> RefusalCounts:
     """Count refusals by auditor and reason, the most frequent first."""
-    rows = session.exec(refused(period, auditor_id).execution_options(yield_per=1_000))
+    rows = session.exec(select_refusals(period, auditor_id).execution_options(yield_per=1_000))
     found = Counter((row.auditor_id, json.loads(row.text)["facts"]["code"]) for row in rows)
     listed = sorted(found.items(), key=lambda each: (-each[1], each[0][0] or "", each[0][1]))
     return RefusalCounts(
@@ -54,5 +56,5 @@ def counts(session: Session, period: TimeRange, auditor_id: str | None) -> Refus
     )
 
 
-def newest_first(query: SelectOfScalar[EntryRow]) -> SelectOfScalar[EntryRow]:
+def order_newest_first(query: SelectOfScalar[EntryRow]) -> SelectOfScalar[EntryRow]:
     return query.order_by(col(EntryRow.number).desc())

@@ -1,4 +1,4 @@
-"""`/v1/regulator`, at a glance: who has what, what was refused and why, what is unusual."""
+"""`/v1/regulator`: budgets and rates of spending, refusals with their reasons, and flags."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from api.identity.roles import RegulatorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from api.oversight import exports, refusals
 from api.oversight.flags import load_flags
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.oversight.time_range import DEFAULT_DAYS, TimeRange
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
 from api.web.parameters import LimitQuery
@@ -55,7 +55,7 @@ def get_overview(
     _: RegulatorDep, session: ReadDep, settings: SettingsDep, auditor_id: AuditorQuery = None
 ) -> Overview:
     """Return each auditor's budget and rate of spending, and what the platform has left."""
-    return overview(session, settings, auditor_id)
+    return build_overview(session, settings, auditor_id)
 
 
 @router.get("/refusals")
@@ -76,14 +76,14 @@ def count_refusals(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> RefusalCounts:
     """Count refused requests by auditor and reason."""
-    return refusals.counts(session, period, auditor_id)
+    return refusals.count_refusals(session, period, auditor_id)
 
 
 @router.get("/flags")
 def list_flags(
     _: RegulatorDep, session: ReadDep, period: PeriodDep, auditor_id: AuditorQuery = None
 ) -> Flags:
-    """Unusual patterns, each with what raised it. A flag is a question, not an accusation."""
+    """List unusual patterns with their figures. A flag is a question, not an accusation."""
     return load_flags(session, period, auditor_id)
 
 
@@ -106,7 +106,7 @@ def export_table(
     written_as: Annotated[ExportFormat, Query(alias="format")] = "csv",
     auditor_id: AuditorQuery = None,
 ) -> StreamingResponse:
-    """Overview, charges, refusals or flags as CSV or Parquet, streamed."""
+    """Stream the overview, charges, refusals or flags as CSV or Parquet."""
     asked = exports.ExportQuery(settings, period, auditor_id)
     pieces = exports.export(store, name, written_as, asked)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{written_as}"'}

@@ -1,4 +1,4 @@
-"""When a pattern is flagged: public numbers, in code, shown with every answer."""
+"""Thresholds of flags: public numbers, in code, stated with every answer."""
 
 from decimal import Decimal
 

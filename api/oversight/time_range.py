@@ -1,4 +1,4 @@
-"""A stretch of time that a question is about."""
+"""Time range of a query."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ _LAST = datetime(9000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class TimeRange:
-    """From `since` up to `until`, which is not in it."""
+    """Range of time from `since` (inclusive) to `until` (exclusive)."""
 
     since: datetime
     until: datetime
@@ -29,7 +29,7 @@ class TimeRange:
         end = _within(until) if until else now() + _AHEAD
         begin = _within(since) if since else end - timedelta(days=DEFAULT_DAYS)
         if begin >= end:
-            raise InvalidRequestError("`since` must be before `until`")
+            raise InvalidRequestError("`since` must be before `until`.")
         return cls(begin, end)
 
     def holds(self, instant: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -41,7 +41,7 @@ class TimeRange:
 
 
 def _within(instant: datetime) -> datetime:
-    """An instant that can be counted from."""
+    """Return the instant in UTC; raise if it is too early or too late for arithmetic."""
     if not EPOCH <= instant <= _LAST:
-        raise InvalidRequestError("`since` and `until` must be years 1970 to 8999")
+        raise InvalidRequestError("`since` and `until` must be in the years 1970 to 8999.")
     return instant.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""People listed in a platform's directory, without those whose entry cannot be used.
+"""People of a platform's directory, without unusable entries.
 
 One person who is listed without a name must not end the run of an audit for all (R2).
 """
@@ -12,15 +12,15 @@ from api.platforms.interfaces import Persons
 _HASH = 32
 
 
-def usable(kind: str, persons: Persons, identifiers: pa.Array) -> tuple[Persons, pa.Array]:
-    """In the types that `match` takes."""
-    identifiers = _typed(kind, identifiers)
+def keep_usable(kind: str, persons: Persons, identifiers: pa.Array) -> tuple[Persons, pa.Array]:
+    """Return the usable entries, in the types that `match` takes."""
+    identifiers = _to_match_types(kind, identifiers)
     there = (persons >= 0) & np.asarray(identifiers.is_valid())
     return persons[there], identifiers.filter(pa.array(there))
 
 
-def _typed(kind: str, identifiers: pa.Array) -> pa.Array:
-    """Null where there is none of the kind."""
+def _to_match_types(kind: str, identifiers: pa.Array) -> pa.Array:
+    """Return identifiers of the right type, null for invalid ones."""
     if kind == "username":
         return identifiers.cast(pa.string())
     hashes = identifiers.cast(pa.large_binary())

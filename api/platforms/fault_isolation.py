@@ -1,17 +1,18 @@
-"""Calls to a platform's adapter that may fail for some people, without anyone noticing who (R2).
+"""Isolation of adapter failures: a call may fail for some people, and nobody can tell for whom
+(R2).
 
-A call that fails is repeated on halves until the people it fails for are alone: they get the value
-for nobody, and everybody else is served. One person's data change one person's value and no other.
-Only when the adapter cannot even serve an empty request is it down, which has nothing to do with
-anyone. An adapter may raise `PlatformDownError` itself, and is not believed about somebody: it is
-asked about nobody then, as after any other error.
+A failing call is repeated on halves until the people it fails for are alone. They get the value for
+nobody, and everybody else is served. One person's data change one person's value and no other. The
+adapter is down only if it cannot even serve an empty request, which depends on nobody. If an
+adapter raises `PlatformDownError` itself, it is not trusted in that either: an empty request
+follows, as after any other error.
 
 A batch with failing people costs a fixed number of calls, which follows from its size alone. Halves
 are those of the power of two at or above the size, L levels deep. A person who makes the adapter
 raise costs at most 2·L calls on halves and L + 1 about nobody: 3·L + 1. The batch is then filled up
-with calls about nobody, to 4·(3·L + 1) calls more than without a failure. So the number of calls
-is the same for one to four failing people, wherever in the batch they are. Beyond four it goes up
-to 16, 64, 256 … times 3·L + 1: of the number of failing people it shows only its range.
+with calls about nobody, to 4·(3·L + 1) calls more than without a failure. So the number of calls is
+the same for one to four failing people, wherever in the batch they are. Beyond four it rises to 16,
+64, 256 … times 3·L + 1: of the number of failing people it shows only its range.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,9 +29,9 @@ Answer = TypeVar("Answer")
 
 
 class PlatformDownError(Exception):
-    """The platform does not answer at the moment, whatever it is asked.
+    """The platform does not answer at the moment, to any request.
 
-    `case` is a stable word for why.
+    `case` is a stable word for the reason.
     """
 
     def __init__(self, *message: str, case: str | None = None) -> None:
@@ -41,9 +42,9 @@ class PlatformDownError(Exception):
 def call_isolating_failures(
     call: Callable[[int, int], NDArray[Value]], people: int, nobody: Value
 ) -> NDArray[Value]:
-    """Return what `call(start, stop)` gives for these people, and `nobody` where it fails.
+    """Return the values of `call(start, stop)` for these people, and `nobody` where it fails.
 
-    It is copied: an adapter may use its array again.
+    The values are copied, because an adapter may reuse its array.
     """
 
     def one_each(start: int, stop: int) -> NDArray[Value] | None:
@@ -64,7 +65,7 @@ def iter_isolating_failures(
 ) -> Iterator[tuple[int, int, Answer]]:
     """Yield the answers of `call(start, stop)`, in order, for all people for whom it answers.
 
-    A call answers None when something about these people made what came back unusable.
+    A call returns None if data about these people made the answer unusable.
     """
     waiting, calls, failed = [(0, 1 << max(0, people - 1).bit_length())], 0, False
     while waiting:
@@ -73,7 +74,7 @@ def iter_isolating_failures(
         calls += 1
         try:
             answer = call(start, stop)
-        except Exception:  # an adapter may raise anything; nothing of it may be seen outside
+        except Exception:  # an adapter may raise anything; nothing of it may be visible outside
             require_platform_up(partial(call, start, start))
             calls += 1
             answer = None
@@ -90,7 +91,7 @@ def iter_isolating_failures(
 
 
 def calls_with_failures(people: int, made: int = 0) -> int:
-    """Return the number of calls for a batch in which some fail, of which this number was made."""
+    """Return the number of calls for a batch with failures, of which `made` were made already."""
     levels = max(0, people - 1).bit_length()
     one, range_end = 3 * levels + 1, _SAME_FOR
     while 1 + range_end * one < made:
@@ -99,10 +100,10 @@ def calls_with_failures(people: int, made: int = 0) -> int:
 
 
 def require_platform_up(call: Callable[[], Any]) -> None:
-    """Make a call that concerns nobody."""
+    """Make a call that concerns nobody; raise `PlatformDownError` if it fails."""
     try:
         call()
     except PlatformDownError:
         raise
     except Exception as error:
-        raise PlatformDownError("the platform does not answer") from error
+        raise PlatformDownError("The platform does not answer.") from error

@@ -1,10 +1,10 @@
-"""Public paces: when an act ends, as a function of public numbers alone (R2).
+"""Public paces: the end of an act as a function of public numbers alone (R2).
 
-An act on n identifiers that begins at time t ends, for everybody outside, at t + d(n), where
-d(n) = (seconds + n / rate) · 1.25^level. An act that needs longer is late: it ends at the next
-public time, which is a quarter longer, and so on. What a late act shows is how many steps it took.
+An act on n identifiers that begins at time t ends, for everybody outside, at t + d(n), where d(n) =
+(seconds + n / rate) · 1.25^level. An act that needs longer is late: it ends at the next public
+time, which is a quarter longer, and so on. A late act shows only the number of its steps.
 
-A late act also raises the level of its size class, so that acts after it take the same time whether
+A late act also raises the level of its size class, so that later acts take the same time whether
 they would have been late or not. The level falls by one every 200 seconds: by half in ten minutes.
 In t seconds a size class thus shows at most L + t / 200 steps in one process, where L steps cover
 the slowest act; and none if every act ends within its declared time.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from api.kernel.settings import Settings
 from api.telemetry.metrics import LATE_AUDITS
 
-# By how much each public time of a late act is longer than the one before.
+# Factor between two successive public times of a late act.
 STEP = 1.25
 # Seconds after which the level of a size class falls by one.
 LEVEL_SECONDS = 200.0
@@ -58,7 +58,7 @@ class Pace:
 
 
 class ReleasePace:
-    """The pace of releases, kind by kind; none where `audit_seconds` is 0, the default."""
+    """Pace of releases, kind by kind; there is none if `audit_seconds` is 0, the default."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ReleasePace:
         self._paces: dict[str, Pace] = {}
 
     def due(self, begun: float, kind: str, identifiers: int) -> float:
-        """Return when an audit that began then, and is ready now, is to be released."""
+        """Return the release time of an audit that began at `begun` and is ready now."""
         if not self._seconds:
             return begun
         pace = self._paces.setdefault(kind, Pace(self._seconds, self._rate, self.clock))
@@ -83,6 +83,6 @@ class ReleasePace:
         return begun + duration
 
     def wait(self, due: float) -> None:
-        """Sleep until then."""
+        """Sleep until the release time."""
         if (seconds := due - self.clock()) > 0:
             self._sleep(seconds)

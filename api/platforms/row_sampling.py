@@ -1,7 +1,7 @@
-"""Drawing a few rows of each person, uniformly and without replacement.
+"""Draw of a few rows per person, uniformly and without replacement.
 
-Which rows are drawn is a function of a secret, the person's number and how many rows they have: a
-keyed mixing of bits stands for chance. So nobody's draw depends on anybody else, and a person who
+The drawn rows are a function of a secret, the person's number and the number of their rows: a keyed
+mixing of bits provides the randomness. So nobody's draw depends on anybody else, and a person who
 is in two groups has the same rows drawn in both.
 
 [F87] Bentley, Floyd, A Sample of Brilliance, CACM 30(9), 1987 (sampling without replacement).
@@ -16,7 +16,7 @@ from api.platforms.interfaces import Persons
 Places = NDArray[np.intp]
 
 
-def runs_of(person: Persons) -> tuple[Places, Places]:
+def find_runs(person: Persons) -> tuple[Places, Places]:
     """Return the start and the number of each person's rows, among rows ordered by person."""
     if not len(person):
         return np.empty(0, np.intp), np.empty(0, np.intp)
@@ -24,17 +24,17 @@ def runs_of(person: Persons) -> tuple[Places, Places]:
     return first, np.diff(first, append=len(person))
 
 
-def drawn_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
+def sample_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
     """Draw at most `most` rows of each person, in order; `first` and `rows` are their runs."""
     many = rows > most
-    sampled = distinct_below(rows[many], person[first[many]], most, secret)
+    sampled = sample_distinct_below(rows[many], person[first[many]], most, secret)
     drawn = (first[many][:, None] + sampled).ravel()
     if many.all():
         return np.sort(drawn)
     return np.sort(np.concatenate([np.flatnonzero(np.repeat(~many, rows)), drawn]))
 
 
-def distinct_below(
+def sample_distinct_below(
     ends: Places, person: Persons, most: int, secret: int, *, first_step: int = 0
 ) -> Places:
     """Draw `most` different numbers below each person's end, every set equally likely.   [F87]
@@ -44,14 +44,14 @@ def distinct_below(
     chosen = np.full((len(person), most), -1, np.intp)
     for step in range(most):
         last = ends - most + step
-        number = below(last + 1, person, first_step + step, secret)
+        number = sample_below(last + 1, person, first_step + step, secret)
         taken = (chosen[:, :step] == number[:, None]).any(axis=1)
         chosen[:, step] = np.where(taken, last, number)
     return chosen
 
 
-def below(ends: Places, person: Persons, step: int, secret: int) -> Places:
-    """A number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
+def sample_below(ends: Places, person: Persons, step: int, secret: int) -> Places:
+    """Return a number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
     bits = splitmix64(
         splitmix64(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN)
     )

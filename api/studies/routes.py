@@ -1,4 +1,4 @@
-"""`/v1/studies`: register a study by the digest of its file, before it is run."""
+"""`/v1/studies`: register a study by the digest of its file, before it runs."""
 
 from api.identity.roles import AuditorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
@@ -21,9 +21,9 @@ router = new_router(
 def register_study(
     draft: RegistrationDraft, caller: AuditorDep, store: StoreDep, signed: SignedDep
 ) -> Registration:
-    """Have the ledger say that this study was written before it was run.
+    """Record in the ledger that this study was written before it ran.
 
-    The same digest again gives the first registration, and no new entry.
+    The same digest again returns the first registration, and adds no entry.
     """
     return service.register_study(store, caller, draft, signed)
 
@@ -32,5 +32,5 @@ def register_study(
 def list_studies(
     caller: AuditorDep, session: ReadDep, cursor: NumberCursor = None, limit: LimitQuery = 50
 ) -> Page[Registration]:
-    """Your registered studies, newest first."""
+    """List your registered studies, newest first."""
     return service.list_studies(session, caller, cursor, limit)

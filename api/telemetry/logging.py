@@ -1,7 +1,7 @@
-"""Structured logs: one JSON object a line, with fields that were named on purpose.
+"""Structured logs: one JSON object per line, with fields from a fixed list.
 
-An exception is logged by its type and where it was raised, never by its message or its values: a
-message may quote an identifier or a score (R1).
+An exception is logged by its type and the place where it was raised, never by its message or its
+values. A message may quote an identifier or a score (R1).
 """
 
 import json
@@ -31,7 +31,7 @@ FIELDS = (
     "webhook",
 )
 
-# Loggers whose messages are ours.
+# Loggers whose messages are our own.
 _OURS = ("api", "platform_auditor")
 
 
@@ -55,7 +55,7 @@ def configure(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    # A library's warning may quote what it warns of: it is told by its name, like all they say.
+    # A library's warning may quote private data, so only the name of its logger is written.
     logging.captureWarnings(True)
-    # Our own access log says it without the path.
+    # Our own access log replaces it, without the path.
     logging.getLogger("uvicorn.access").disabled = True

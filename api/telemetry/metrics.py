@@ -1,4 +1,4 @@
-"""Prometheus metrics of this process, for the operator alone: auditors never see them (R2).
+"""Prometheus metrics of this process, for the operator only: auditors never see them (R2).
 
 Each process serves them at its metrics address (`api.health.listener`).
 """
@@ -10,14 +10,16 @@ from contextlib import contextmanager
 
 from prometheus_client import Counter, Gauge, Histogram
 
-# Seconds within which requests are counted as answered.
+# Upper limits of the latency buckets, in seconds.
 ENDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, math.inf)
 
 REQUESTS = Counter("requests", "Requests served", ["method", "route", "status"])
 LATENCY = Histogram("request_seconds", "Time to serve a request", ["method", "route"], buckets=ENDS)
 AUDITS = Counter("audits", "Audits finished", ["state"])
 STEPS = Counter("exploration_steps", "Steps of other recommendations that people were shown")
-MENDED_REWARDS = Counter("mended_rewards", "Rewards of an adapter that were cut or not a number")
+MENDED_REWARDS = Counter(
+    "mended_rewards", "Rewards of an adapter that were clipped or not a number"
+)
 LATE_PARTS = Counter(
     "late_parts", "Parts not matched in their public time: the platform is slower than it declares"
 )
@@ -41,6 +43,9 @@ DROPPED_CONNECTIONS = Counter(
     "Connections closed without an answer: slow headers, unread answers, or too many connections",
     ["reason"],
 )
+# At 0 from the start, so that the first event is an increase that alerts can see.
+for _reason in ("headers", "answer", "unread", "connections"):
+    DROPPED_CONNECTIONS.labels(_reason)
 
 # The queue of the whole deployment, as this process last read it: every process has the same.
 QUEUE_LENGTH = Gauge("queue_length", "Audits of the deployment that wait for a worker")
@@ -58,6 +63,9 @@ ADAPTER_FAILURES = Counter("adapter_call_failures", "Calls to the adapter that r
 ADAPTER_SECONDS = Histogram(
     "adapter_call_seconds", "Time of a call to the adapter", ["call"], buckets=ENDS
 )
+for _call in ("match", "score", "read", "sample", "held", "confirmed", "consenting", "rewards"):
+    ADAPTER_CALLS.labels(_call)
+    ADAPTER_FAILURES.labels(_call)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Counters of one process, in a form in which processes can be added up."""
+"""Counters of one process, in a form in which those of several processes can be added."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -23,12 +23,12 @@ from api.telemetry.metrics import (
     STEPS,
 )
 
-# They last as long as somebody listens: their time says nothing.
+# Streams last as long as somebody listens, so their time means nothing.
 _STREAMS = "/events"
 
 
 class RequestCounts(BaseModel):
-    """Requests: how many, refused (4xx), failed (5xx), and how many took up to each of `ENDS`."""
+    """Requests: their number, refused (4xx), failed (5xx), and the number within each of `ENDS`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +52,7 @@ class RequestCounts(BaseModel):
         )
 
     def within(self, share: float) -> float | None:
-        """The first of `ENDS` within which this share of requests was answered."""
+        """Return the first of `ENDS` within which this share of requests was answered."""
         most = self.timed[-1]
         if not most:
             return None
@@ -79,8 +79,8 @@ class Figures(BaseModel):
     adapter_failures: int = 0
 
 
-def routes() -> dict[str, RequestCounts]:
-    """Every route that was asked for, since this process started."""
+def list_routes() -> dict[str, RequestCounts]:
+    """Return the counts of every requested route, since this process started."""
     numbers: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
     for labels, count in _counted(REQUESTS):
         found = numbers[_name(labels)]
@@ -101,11 +101,11 @@ def routes() -> dict[str, RequestCounts]:
     }
 
 
-def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
-    """Return the figures, from the routes as they are and as they were some minutes ago."""
+def compute_figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> Figures:
+    """Return the figures, from the counts now and some minutes ago."""
     recent = {name: each - before.get(name, RequestCounts()) for name, each in now.items()}
     return Figures(
-        total=added(now.values()),
+        total=sum_traffic(now.values()),
         routes={name: each for name, each in recent.items() if each.requests},
         audits={labels["state"]: count for labels, count in _counted(AUDITS)},
         steps=_sum(STEPS),
@@ -119,7 +119,7 @@ def figures(now: dict[str, RequestCounts], before: dict[str, RequestCounts]) -> 
     )
 
 
-def added(traffic: Iterable[RequestCounts]) -> RequestCounts:
+def sum_traffic(traffic: Iterable[RequestCounts]) -> RequestCounts:
     return sum(traffic, start=RequestCounts())
 
 
@@ -132,7 +132,7 @@ def _sum(metric: MetricWrapperBase, suffix: str = "_total") -> int:
 
 
 def _counted(metric: MetricWrapperBase, suffix: str = "_total") -> list[tuple[dict[str, str], int]]:
-    """Labels and numbers of a metric of this process."""
+    """Return labels and numbers of a metric of this process."""
     return [
         (sample.labels, int(sample.value))
         for family in metric.collect()

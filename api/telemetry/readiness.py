@@ -1,8 +1,8 @@
-"""Readiness of this process: the result of its last background write, and how old that is.
+"""Readiness of this process: the result of its last background write, and the age of that write.
 
 The heartbeat (`api.audits.queue.heartbeats`) writes to the database every few seconds and records
 the result here. Probes read it from memory. They need no thread and no connection, so an overload
-of either does not touch them. No figure here depends on anybody's data (R2).
+of either does not affect them. No figure here depends on anybody's data (R2).
 """
 
 import time
@@ -13,12 +13,12 @@ from typing import Literal
 from openapi.wire_model import Wire
 
 WriteResult = Literal["ok", "failed", "none"]
-# The last write may be as old as this number of intervals between two writes.
+# Maximum age of the last write, in intervals between two writes.
 INTERVALS = 3
 
 
 class Readiness(Wire):
-    """The last background write of this process."""
+    """Last background write of this process."""
 
     status: Literal["ok", "unavailable"]
     last_write: WriteResult
@@ -31,7 +31,7 @@ class Readiness(Wire):
 
     @property
     def reason(self) -> str:
-        """Say in one sentence why the process is not ready."""
+        """Return one sentence that says why the process is not ready."""
         if self.last_write == "none":
             return "the first background write to the database is not finished yet"
         if self.last_write == "failed":
@@ -50,7 +50,7 @@ class _Write:
 
 @dataclass
 class WriteRecord:
-    """The record of background writes. One thread writes it, any thread reads it.
+    """Record of background writes. One thread writes it, any thread reads it.
 
     `seconds` is the interval between two writes.
     """
@@ -69,7 +69,7 @@ class WriteRecord:
         self._last = _Write("ok" if succeeded else "failed", self.clock())
 
     def readiness(self) -> Readiness:
-        """Return whether this process can write to its database, as far as it knows."""
+        """Return whether this process can write to its database, by its last write."""
         last = self._last
         age = None if last.at is None else self.clock() - last.at
         ready = last.result == "ok" and age is not None and age <= self.limit_seconds

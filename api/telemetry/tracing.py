@@ -1,8 +1,8 @@
-"""OpenTelemetry traces, for operators who want them: requests, audits, calls to the platform.
+"""OpenTelemetry traces for operators: requests, audits, calls to the platform.
 
-A span has a name and attributes that were named on purpose, none of them about people: no path, no
-body, no count of people, no message of an exception (R1). What is left is how long things took,
-which may depend on people: traces are for the operator's own eyes, as the metrics are.
+A span has a name and attributes from a fixed list, none of them about people. It has no path, no
+body, no count of people, and no message of an exception (R1). It still has durations, which may
+depend on people. So traces are for the operator only, like the metrics.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from api.kernel.settings import Settings
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-# All that a span may say: ours, or from a list that the code has.
+# Allowed attributes of a span. Their values are our own, or from a list in the code.
 ATTRIBUTES = frozenset({"audit", "kind", "call", "method", "route", "status", "error"})
 
 
@@ -26,14 +26,14 @@ class _Traces:
 
 
 def start(settings: Settings) -> None:
-    """Send spans to the collector that the settings name, if they do."""
+    """Send spans to the collector in the settings, if there is one."""
     if settings.traces_endpoint is None:
         return
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise RuntimeError('traces_endpoint needs "platform-auditor[traces]"') from error
+        raise RuntimeError('Setting traces_endpoint needs "platform-auditor[traces]".') from error
     send_to(BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.traces_endpoint)))
 
 
@@ -48,7 +48,7 @@ def send_to(processor: "SpanProcessor") -> None:
 
 
 def stop() -> None:
-    """Send what is left."""
+    """Send the remaining spans."""
     if _Traces.provider is not None:
         _Traces.provider.shutdown()
         _Traces.provider = None
@@ -56,7 +56,7 @@ def stop() -> None:
 
 @contextmanager
 def span(name: str, **attributes: str) -> Iterator[dict[str, str]]:
-    """A span around the block, which may add attributes; an exception is named by its type."""
+    """Open a span around the block, which may add attributes; record an exception by its type."""
     if _Traces.provider is None:
         yield attributes
         return
@@ -75,5 +75,5 @@ def span(name: str, **attributes: str) -> Iterator[dict[str, str]]:
 
 def _allowed(attributes: dict[str, str]) -> dict[str, Any]:
     if unknown := attributes.keys() - ATTRIBUTES:
-        raise ValueError(f"a span does not say {', '.join(sorted(unknown))}")
+        raise ValueError(f"A span must not have the attributes {', '.join(sorted(unknown))}.")
     return dict(attributes)

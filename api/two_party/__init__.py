@@ -1,1 +1,1 @@
-"""Two-party audits in the service: messages in, messages out, one answer for each charge."""
+"""Two-party audits in the service: messages of the auditor, and one answer for each charge."""

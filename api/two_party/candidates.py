@@ -1,13 +1,13 @@
 """Candidates of a hidden audience: everybody with such an identifier, up to a public size.
 
-If there are more, a random sample of that size is drawn. Nobody outside sees that, or how many
-there are (R2): an audit that failed for one person too many would show that this person is there.
-The sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
+If there are more, a random sample of that size is drawn. Nobody outside sees that, or the number of
+people (R2). If an audit failed for one person too many, it would reveal that person's presence. The
+sample is the same for all runs on one charge, so that no interrupted run is a second draw. It
 differs between audits, so that people whom one leaves out are covered by others.
 
-Everybody has one place and every identifier one person (`privacy.two_party.joins`). So one person
-more changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to read,
-later runs on its charge are compared with the recorded people alone, without later members.
+Everybody has one position and every identifier one person (`privacy.two_party.joins`). So one
+additional person changes at most two rows, which `RunTerms.bounds` counts. Once a run has begun to
+read, later runs on its charge use the recorded people alone, without later members.
 """
 
 import logging
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from api.audiences.parsing import tokens
 from api.identity.key_encryption import decode
 from api.kernel.settings import Settings
-from api.platforms.directory import usable
+from api.platforms.directory import keep_usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import LEFT_OUT, adapter_call
 from privacy.two_party import CandidatePeople
-from privacy.two_party.joins import LOT
+from privacy.two_party.joins import DRAW_KEY_BYTES
 from privacy.two_party.private_set_intersection import TOKEN
 
 log = logging.getLogger(__name__)
@@ -40,19 +40,21 @@ def load_candidates(
     settings: Settings,
     recorded: Persons | None = None,
 ) -> CandidatePeople:
-    """All of the platform's people who have such an identifier; the operator is told of too many.
+    """Return the platform's people with such an identifier; log a warning if there are more than
+    `size`.
 
-    Of several identifiers of a person the first counts. `recorded`: nobody but these people.
+    If a person has several identifiers, the first one counts. `recorded` restricts the people to
+    these.
     """
     if platform.directory is None:
-        raise PlatformDownError("the platform has no directory any more")
+        raise PlatformDownError("The platform no longer has a directory.")
     try:
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
-        persons, identifiers = usable(kind, np.asarray(listed, np.int64), named)
+        persons, identifiers = keep_usable(kind, np.asarray(listed, np.int64), named)
         everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
     except Exception as error:  # an adapter may raise anything
-        raise PlatformDownError("the platform does not list its people") from error
+        raise PlatformDownError("The platform does not list its people.") from error
     if beyond := everybody.beyond(size):
         LEFT_OUT.inc(beyond)
         log.warning("two-party.left-out", extra={"people": beyond, "places": size})
@@ -65,9 +67,9 @@ def _among(everybody: CandidatePeople, recorded: Persons) -> CandidatePeople:
 
 def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeople:
     kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
-    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.lot)
+    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.draw_key)
 
 
 def _lot(settings: Settings, audit_id: str) -> bytes:
-    derive = HKDF(SHA256(), length=LOT, salt=None, info=_LABEL + audit_id.encode())
+    derive = HKDF(SHA256(), length=DRAW_KEY_BYTES, salt=None, info=_LABEL + audit_id.encode())
     return derive.derive(decode(settings.key_encryption_key))

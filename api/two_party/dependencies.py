@@ -1,4 +1,4 @@
-"""The parts of a deployment that two-party audits use."""
+"""Parts of a deployment that two-party audits use."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from api.web.dependencies import part
 class TwoPartyParts:
     """Parts of the service that an exchange of messages reads and writes.
 
-    `slots` bounds the messages being answered: each computes for seconds, in a thread.
+    `slots` bounds the number of messages being answered: each computes for seconds, in a thread.
     """
 
     store: Store

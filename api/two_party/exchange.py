@@ -1,9 +1,10 @@
-"""One message of the auditor's in, one of the platform's out.
+"""Exchange of messages: one of the auditor's is answered by one of the platform's.
 
-A HELLO begins a run, in place of any earlier one of the audit that has not answered. A message that
-was answered before gets the same answer again. What cannot be taken is refused by name, and the run
-is as it was. A wrong proof ends the audit, and its charge stays (`failures`). The first ASK reads,
-releases and commits, in this order; only then is there anything to send (`delivering`).
+A HELLO begins a run, which replaces any earlier unanswered run of the audit. A message that was
+answered before gets the same answer again. A message that cannot be accepted is refused with its
+reason, and the run is unchanged. A wrong proof ends the audit, and its charge stays (`failures`).
+The first ASK reads, releases and commits, in this order; only then is there anything to send
+(`delivery`).
 """
 
 import logging
@@ -31,7 +32,7 @@ from api.kernel.errors import (
 from api.kernel.failpoints import Failpoint
 from api.kinds.registry import KINDS
 from api.kinds.two_party import NAME, terms_of
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.mandates.regulator_key import load_regulator_key
 from api.platforms.fault_isolation import PlatformDownError
 from api.two_party import delivery, stored_messages
@@ -47,13 +48,13 @@ from api.two_party.runs import LiveRun
 from openapi.resources import REQUEST, Price, TwoPartyRelease
 from privacy.two_party import PlatformParty
 from privacy.two_party.errors import MessageError, TwoPartyError, WrongProofError
-from privacy.two_party.messages import number_of
+from privacy.two_party.messages import read_number
 
 log = logging.getLogger(__name__)
 
 
 def exchange(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes) -> bytes:
-    """The answer to a message of this audit."""
+    """Return the answer to a message of this audit."""
     failpoints.hit(Failpoint.MESSAGE_RECEIVED)
     reply = _answer(parts, caller, audit_id, message)
     failpoints.hit(Failpoint.MESSAGE_ANSWERED)
@@ -73,45 +74,47 @@ def _answer(parts: TwoPartyParts, caller: Caller, audit_id: str, message: bytes)
     try:
         return _pass_on(parts, audit, _live(parts, audit, message), message)
     except MessageError as error:
-        raise MessageRefusedError(f"{error}. The run is as it was.", reason=error.code) from error
+        raise MessageRefusedError(
+            f"{str(error).rstrip('.')}. The run is unchanged.", reason=error.code
+        ) from error
 
 
 def get_audit(session: Session, caller: Caller, audit_id: str) -> AuditRow:
     audit = get_owned(session, caller, audit_id)
     if audit.kind != NAME:
-        raise ConflictError(f"the audit is a {audit.kind}: it takes no messages", state=audit.state)
+        raise ConflictError(f"An audit of kind {audit.kind} has no messages.", state=audit.state)
     return audit
 
 
 def _check_open(session: Session, audit: AuditRow) -> None:
     if audit.state not in OPEN:
-        raise ConflictError(f"the audit is {audit.state}: no run can begin", state=audit.state)
+        raise ConflictError(f"The audit is {audit.state}: no run can begin.", state=audit.state)
     mandate = session.get_one(MandateRow, audit.mandate_id)
-    # What was begun is finished; what was not waits, as with every kind.
+    # A run that has begun is finished in any case; other audits wait, as with every kind.
     if audit.state == "charged" and mandate.state != "active":
         raise MandateSuspendedError(
-            f"the mandate {mandate.id} is {mandate.state}; the audit waits", mandate_id=mandate.id
+            f"The mandate {mandate.id} is {mandate.state}. The audit waits.", mandate_id=mandate.id
         )
 
 
 def _live(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
-    """The run that the message is of: the one under way, or a new one if it begins one."""
+    """Return the run of the message: the present one, or a new one if the message begins it."""
     run = parts.runs.find(audit.id)
     if run is not None and run.party.refuted:
-        return run  # no other may begin before its failure is committed
-    if number_of(message) == 0 and not (run and run.began_with(message)):
+        return run  # no other run may begin before its failure is committed
+    if read_number(message) == 0 and not (run and run.began_with(message)):
         return _begin(parts, audit, message)
     if run is None:
         raise BeginAgainError(
-            "the run is not under way here: its process ended, or it waited too long. Begin a new"
-            " one; nothing is charged again",
+            "The run is not under way here: its process ended, or it was idle too long. Begin a new"
+            " run. Nothing is charged again.",
             case="run-not-under-way",
         )
     return run
 
 
 def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
-    """Nothing changes unless the message is one that begins a run."""
+    """Begin a run; if the message does not begin one, nothing changes."""
     size = _size(parts, audit)
     parts.runs.refuse_full(audit.id, size, parts.settings)
     name = secrets.token_hex(16)
@@ -126,7 +129,7 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
     with parts.store.write() as session:
         row = session.get(RunRow, audit.id, with_for_update=True)
         if row is not None and row.answered_at is not None:
-            raise BeginAgainError("another run was answered at this moment: send its last message")
+            raise BeginAgainError("Another run was answered at this moment. Send its last message.")
         row = row or RunRow(audit_id=audit.id, run=name, terms="", begun_at=now())
         row.run, row.terms, row.begun_at = name, terms.to_json().decode(), now()
         mandate = session.get_one(MandateRow, audit.mandate_id)
@@ -137,7 +140,7 @@ def _begin(parts: TwoPartyParts, audit: AuditRow, message: bytes) -> LiveRun:
 
 
 def _size(parts: TwoPartyParts, audit: AuditRow) -> int:
-    """Return the memory that a run takes, computed from what was uploaded and declared."""
+    """Return the memory that a run takes, computed from the upload and the request."""
     with parts.store.read() as session:
         facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
     return KINDS[NAME].held_bytes(REQUEST.validate_json(audit.request), facts)
@@ -152,8 +155,8 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
         except MessageError:
             raise
         except WrongProofError as error:
-            # The run stays until the failure is committed: it takes no other message. A run that
-            # began while the proof was verified does not save the audit.
+            # The run stays until the failure is committed, and accepts no other message. The audit
+            # fails even if another run began while the proof was verified.
             failed = fail_run(parts.store, audit.id, None, WRONG_PROOF)
             parts.runs.remove(audit.id, run)
             if not failed:
@@ -173,31 +176,31 @@ def _pass_on(parts: TwoPartyParts, audit: AuditRow, run: LiveRun, message: bytes
 
 
 def _replaced() -> BeginAgainError:
-    return BeginAgainError("another run took the place of this one, or the audit has ended")
+    return BeginAgainError("Another run has replaced this one, or the audit has ended.")
 
 
 def _lost(error: Exception) -> BeginAgainError | UnavailableError:
-    """The run cannot go on; the charge is as good as before."""
+    """Return the error for a run that cannot continue; its charge stays usable."""
     if isinstance(error, PlatformDownError):
         return UnavailableError(
-            "the platform does not answer; begin a new run in a while, nothing is charged again",
+            "The platform does not answer. Begin a new run later. Nothing is charged again.",
             headers={"Retry-After": "5"},
             case="platform-silent",
         )
-    return BeginAgainError(f"{error}: begin a new run; nothing is charged again")
+    return BeginAgainError(f"{str(error).rstrip('.')}. Begin a new run. Nothing is charged again.")
 
 
 def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
-    """Commit the answer; after this no other can be made on this charge."""
+    """Commit the answer; no other answer on this charge is possible after that."""
     key = parts.signing_keys.current("ledger")
     with parts.store.write() as session:
         at = next_second(ledger.lock(session))
         row = session.get_one(RunRow, audit.id, with_for_update=True)
         if row.run == run.name and row.answered_at is not None:
-            return  # by a request that was sent at the same time
+            return  # committed by a concurrent request
         running = select(AuditRow.id).where(AuditRow.id == audit.id, AuditRow.state == "running")
         if row.run != run.name or session.exec(running.with_for_update()).first() is None:
-            raise BeginAgainError("another run took the place of this one; its sums are gone")
+            raise BeginAgainError("Another run has replaced this one, whose sums are deleted.")
         facts = {"audit_id": audit.id, "transcript": run.party.transcript}
         entry = ledger.append(session, "answer", facts, audit.auditor_id, at=at)
         row.answered_at, row.entry = at, entry.number
@@ -208,15 +211,15 @@ def _commit(parts: TwoPartyParts, audit: AuditRow, run: LiveRun) -> None:
             for number, body in enumerate(run.messages)
         )
         session.flush()
-        if delivery.draws(session.get_one(MandateRow, audit.mandate_id).opened_share):
+        if delivery.opens_at_random(session.get_one(MandateRow, audit.mandate_id).opened_share):
             # Kept for ever: a verifier of the ledger must be able to repeat the draw.
-            sign_head(session, [key], parts.origin, at, lasting=True)
+            issue_checkpoint(session, [key], parts.origin, at, lasting=True)
         failpoints.hit(Failpoint.RELEASE_WRITTEN)
     failpoints.hit(Failpoint.RELEASE_COMMITTED)
 
 
 def _described(session: Session, audit: AuditRow, run: LiveRun) -> str:
-    """All that the release will say but its time, in JSON."""
+    """Return the release as JSON, without its time and its receipt."""
     half = run.half
     work = AuditJob(
         audit,

@@ -1,20 +1,20 @@
-"""Two-party audits that end without a release. The charge stays, and the ledger says why.
+"""Two-party audits that end without a release. The charge stays, and the ledger states the reason.
 
 The reasons are stable words:
 
-- `opened`: a regulator found something;
-- `timed-out`: nobody went on;
+- `opened`: a regulator opened the run and stated a finding;
+- `timed-out`: nobody continued the run;
 - `wrong-proof`: the auditor returned the platform's candidates under another key than it had
   committed to;
 - `internal`: the run raised after noise was drawn, or its people are not those of its charge.
 
-A wrong proof is final for the audit, also if another run took the place of the one it came from.
-From the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may
-draw again. A run that another one replaced, or whose database is unavailable, ends nothing else.
-Its sums are ciphertexts of fixed length that never left the process, so neither can depend on the
-draw. If the database is unavailable when the failure is written, the audit is marked
-(`api.audits.final_failures`): no run of it begins or goes on in this process until the failure is
-committed.
+A wrong proof is final for the audit, even if another run has replaced the run it came from. From
+the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may draw
+again. A run that another one replaced, or whose database is unavailable, ends nothing else. Its
+sums are ciphertexts of fixed length that never left the process, so neither can depend on the draw.
+If the database is unavailable when the failure is written, the audit is marked
+(`api.audits.final_failures`). Then no run of it begins or continues in this process until the
+failure is committed.
 """
 
 import logging
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class Drawing(Protocol):
-    """The platform's half of a run, as far as its failures look at it."""
+    """Attributes of the platform's half of a run that failures use."""
 
     audit: AuditRow
     run: str
@@ -72,14 +72,14 @@ def finish_failed(audit_id: str) -> None:
 
 def _after_the_draw() -> ConflictError:
     return ConflictError(
-        "the audit has failed after its noise was drawn: its charge is kept", state="failed"
+        "The audit has failed after its noise was drawn. Its charge is kept.", state="failed"
     )
 
 
 def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:
-    """End the audit for this reason, in one transaction with the entry in the ledger.
+    """End the audit for this reason, in one transaction with its ledger entry.
 
-    Audit and ledger are locked. Nobody is refunded.
+    Audit and ledger must be locked. Nobody is refunded.
     """
     change_state(audit, "failed")
     audit.finished_at, audit.failure = whole_second(now()), reason
@@ -90,9 +90,9 @@ def fail(session: Session, at: datetime, audit: AuditRow, reason: str) -> None:
 
 
 def fail_run(store: Store, audit_id: str, run: str | None, reason: str) -> bool:
-    """Fail the audit if this run is the one that may answer; return whether it was.
+    """Fail the audit if this run may still answer; return whether it failed.
 
-    Without a run, fail it whichever run has taken the place, unless one was answered.
+    With `run=None`, fail it whichever run is current, except if one was answered.
     """
     with store.write() as session:
         at = next_second(ledger.lock(session))
@@ -106,7 +106,7 @@ def fail_run(store: Store, audit_id: str, run: str | None, reason: str) -> bool:
 
 
 def lock_run(session: Session, audit_id: str, run: str | None) -> RunRow | None:
-    """Return the run that may answer, locked, if it has this name (any, without one)."""
+    """Return the run that may answer, locked, if it has this name (or any name, for None)."""
     row = session.exec(select(RunRow).where(RunRow.audit_id == audit_id).with_for_update()).first()
     if row is None or row.answered_at is not None:
         return None

@@ -1,7 +1,8 @@
-"""Openings: a regulator fetches a stored run, opens it elsewhere, and states what was found.
+"""Openings: a regulator fetches a stored run, opens it elsewhere, and states the findings.
 
-The platform cannot open a run: the key in it is sealed to the regulator. A run with findings is
-never delivered; its charge stays. One that was delivered before can be opened too, for the record.
+The platform cannot open a run, because its key is sealed to the regulator. A run with findings is
+never delivered, and its charge stays. A run that was delivered before can be opened too, for the
+record.
 """
 
 from collections.abc import Iterator
@@ -22,12 +23,12 @@ FAILURE = "opened"
 def get_stored_run(session: Session, audit_id: str) -> StoredRun:
     audit, run = session.get(AuditRow, audit_id), session.get(RunRow, audit_id)
     if audit is None or run is None or run.answered_at is None:
-        raise NotFoundError(f"no two-party run of {audit_id} was answered")
+        raise NotFoundError(f"No two-party run of {audit_id} has been answered.")
     return to_wire(session, audit, run)
 
 
 def list_waiting_runs(session: Session) -> list[StoredRun]:
-    """The runs that were answered and not delivered, the oldest first."""
+    """Return the runs that were answered and not delivered, the oldest first."""
     query = (
         select(AuditRow, RunRow)
         .join(RunRow, col(RunRow.audit_id) == col(AuditRow.id))
@@ -39,7 +40,7 @@ def list_waiting_runs(session: Session) -> list[StoredRun]:
 
 
 def stream_messages(store: Store, audit_id: str) -> Iterator[bytes]:
-    """All messages of a run in order, each after its length (four bytes, big-endian)."""
+    """Yield all messages of a run in order, each after its length (four bytes, big-endian)."""
     number = 0
     while True:
         with store.read() as session:
@@ -51,17 +52,19 @@ def stream_messages(store: Store, audit_id: str) -> Iterator[bytes]:
 
 
 def state_opening(session: Session, draft: OpeningDraft, statement: Statement) -> StoredRun:
-    """Write down what was found; an audit with findings ends without a release."""
+    """Record the findings of an opening; an audit with findings ends without a release."""
     at = ledger.lock(session)
     audit, run = lock_answered_audit(session, draft.audit_id)
     mandate = session.get_one(MandateRow, audit.mandate_id)
     if statement.by != mandate.granted_by:
         raise ForbiddenError(
-            f"the run is sealed to {mandate.granted_by}, who alone can open it",
+            f"The run is sealed to {mandate.granted_by}. Nobody else can open it.",
             case="sealed-to-another",
         )
     if draft.transcript != run.transcript:
-        raise ConflictError("this is not the transcript of the run that was answered")
+        raise ConflictError(
+            "This is not the transcript of the run that was answered.", case="another-transcript"
+        )
     ledger.append(session, "opening", {}, audit.auditor_id, statement, at=at)
     if not draft.findings:
         run.opened = True

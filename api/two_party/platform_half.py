@@ -1,14 +1,14 @@
-"""The platform's half of one run: whom rows are, what is read of people, and the noise on it.
+"""Platform's half of one run: the people of its rows, the values read about them, and the noise.
 
 Everything here happens inside the party's first ASK, and once, in this order:
 
-1. Of a hidden audience, one transaction records whom the run found, debits them and drops those
-   above the cap. The audit is still `charged`: nothing was read on it. A later run may replace the
-   set, which gives back to exactly the people of the old one; so does a cancellation.
+1. For a hidden audience, one transaction records the people whom the run found, debits them and
+  drops those above the cap. The audit is still `charged`: nothing was read on it. A later run may
+  replace the set, which refunds exactly the people of the old one; so does a cancellation.
 2. One transaction turns the audit from `charged` to `running`: reading begins. From then on it
-   cannot be cancelled, its set of people is final, and only the run under way may read (R3).
-3. The run reads nobody but the people whom the charge debits, by its digest (R4). A later run is
-   compared with the recorded people alone.
+  cannot be cancelled, its set of people is final, and only the run under way may read (R3).
+3. The run reads nobody but the people whom the charge debits, by its digest (R4). A later run uses
+  the recorded people alone.
 """
 
 import logging
@@ -59,10 +59,11 @@ class PlatformHalf:
     facts: AudienceFacts
     contents: Sequence[StoredContent]
     join: Uploaded | CandidatePeople
-    # Whether the set of people was final when this run began: an earlier one had begun to read.
+    # Whether the set of people was final at the start of this run: an earlier run had begun to
+    # read.
     final: bool = False
     model: str | None = field(default=None)
-    # Whether noise may have been drawn: from then on a failure is final (`failures`).
+    # Whether noise may have been drawn, from when on a failure is final (`failures`).
     drawn: bool = field(default=False)
 
     @classmethod
@@ -71,7 +72,7 @@ class PlatformHalf:
     ) -> "PlatformHalf":
         request = REQUEST.validate_json(audit.request)
         if not isinstance(request, TwoPartyRequest):
-            raise TypeError(f"{audit.id} is no two-party audit")
+            raise TypeError(f"{audit.id} is not a two-party audit.")
         with store.read() as session:
             audience = session.get_one(AudienceRow, audit.audience_id)
             contents = load_contents(session, request.content_ids)
@@ -94,7 +95,7 @@ class PlatformHalf:
         return cls(store, settings, platform, audit, run, request, facts, contents, join, final)
 
     def values(self, persons: Persons) -> Integers:
-        """Values of these people, once the store says that this run may read."""
+        """Return values of these people, after the store has confirmed that this run may read."""
         if isinstance(self.join, CandidatePeople):
             self._record(persons)
             failpoints.hit(Failpoint.PEOPLE_RECORDED)
@@ -104,14 +105,14 @@ class PlatformHalf:
         fields = [content.fields for content in self.contents]
         read = values_of(self.request, fields, self.platform)(persons[bearing])
         if self._model() != self.model:
-            raise PlatformDownError("the model changed while it was read")
+            raise PlatformDownError("The model changed during the reduction.")
         failpoints.hit(Failpoint.REDUCED)
         found = np.zeros((len(persons), read.shape[1]), np.int64)
         found[bearing] = read
         return found
 
     def release(self, table: EncryptedTable) -> NoisySums:
-        """Through the waist, like everything (R1)."""
+        """Return the noisy sums, through the waist like every release (R1)."""
         plan = KINDS[self.audit.kind].plan(self.request, self.facts)
         paid = exact_price(Price.model_validate_json(self.audit.price))
         finish_failed(self.audit.id)
@@ -119,11 +120,11 @@ class PlatformHalf:
         noisy = waist.release(plan, {SUMS: table}, paid=paid)[SUMS]
         failpoints.hit(Failpoint.NOISED)
         if not isinstance(noisy, NoisySums):
-            raise TypeError("encrypted sums are expected")
+            raise TypeError("The waist did not return encrypted sums.")
         return noisy
 
     def _record(self, persons: Persons) -> None:
-        """Record and debit whom this run found, as long as no run has begun to read."""
+        """Record and debit the people whom this run found, if no run has begun to read."""
         with self.store.write() as session:
             lock(session)
             audit = lock_audit(session, self.audit.id, self.run)
@@ -131,10 +132,12 @@ class PlatformHalf:
                 charge, audience = _charge_of(session, audit)
                 record_people(session, charge, audience, persons, self.settings)
             elif not self.final:
-                raise BeginAgainError("another run has begun to read since this one began")
+                raise BeginAgainError("Another run has begun to read since this one began.")
 
     def _begin(self, persons: Persons) -> NDArray[np.bool_]:
-        """Record that reading begins; return who of these people is debited, and may be read."""
+        """Record that reading begins; return a mask of the people who are debited, and may be
+        read.
+        """
         try:
             with self.store.write() as session:
                 lock(session)
@@ -147,7 +150,7 @@ class PlatformHalf:
         except UnboundPeopleError as error:
             log.exception("charge.unbound", extra={"audit": self.audit.id})
             fail_run(self.store, self.audit.id, self.run, INTERNAL)
-            raise ConflictError("the audit has failed", state="failed") from error
+            raise ConflictError("The audit has failed.", state="failed") from error
         return np.isin(persons, debited.everyone())
 
     def _model(self) -> str | None:
@@ -159,7 +162,7 @@ def lock_audit(session: Session, audit_id: str, run: str) -> AuditRow:
     row = lock_run(session, audit_id, run)
     audit = session.exec(select(AuditRow).where(AuditRow.id == audit_id).with_for_update()).one()
     if row is None or audit.state not in ("charged", "running") or audit.stopped:
-        raise BeginAgainError("another run took the place of this one, or the audit has ended")
+        raise BeginAgainError("Another run has replaced this one, or the audit has ended.")
     return audit
 
 
@@ -169,7 +172,7 @@ def _charge_of(session: Session, audit: AuditRow) -> tuple[ChargeRow, AudienceRo
 
 
 def _rows(session: Session, audit: AuditRow, audience: AudienceRow) -> Persons:
-    """The person of each row who bears the audit; nobody where there is none."""
+    """Return the person of each row whom the audit debits; `NOBODY` for the other rows."""
     order = session.get_one(OrderRow, audience.id)
     persons = np.frombuffer(order.persons, "<i8")
     able = np.isin(persons, load_charged_members(session, audit.id, audience)[0].everyone())

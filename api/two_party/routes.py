@@ -1,4 +1,4 @@
-"""`/v1/audits/{id}/exchange`: the messages of a two-party audit; and what regulators open."""
+"""`/v1/audits/{id}/exchange`: messages of a two-party audit; and openings by regulators."""
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -37,7 +37,9 @@ regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_CO
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
 def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
-    """The terms of a two-party audit, whom its key is sealed to, and how far it is."""
+    """Return the terms of a two-party audit, the regulator its key is sealed to, and its
+    progress.
+    """
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:
@@ -65,14 +67,14 @@ def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPa
 async def exchange_message(
     audit_id: str, request: Request, caller: AuditorDep, parts: TwoPartyDep
 ) -> Response:
-    """The next message of a run, for the next one of the platform's. Sending it again is harmless.
+    """Answer the next message of a run. Sending a message again is harmless.
 
     A first message begins a new run on the same charge, until one run was answered.
     """
     from api.two_party import exchange
 
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
-        raise UnsupportedMediaTypeError(f"send a body of {BYTES}; the run is as it was")
+        raise UnsupportedMediaTypeError(f"Send a body of type {BYTES}. The run is unchanged.")
     message = await request.body()
     async with hold_place(parts.slots):
         reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
@@ -81,7 +83,7 @@ async def exchange_message(
 
 @regulator.get("/two-party-runs")
 def list_waiting_runs(_: RegulatorDep, session: ReadDep) -> list[StoredRun]:
-    """Runs that were answered and not delivered yet, the oldest first."""
+    """List runs that were answered and not delivered yet, the oldest first."""
     from api.two_party import openings
 
     return openings.list_waiting_runs(session)
@@ -89,7 +91,7 @@ def list_waiting_runs(_: RegulatorDep, session: ReadDep) -> list[StoredRun]:
 
 @regulator.get("/two-party-runs/{audit_id}", responses=responses(NotFoundError))
 def get_stored_run(audit_id: str, _: RegulatorDep, session: ReadDep) -> StoredRun:
-    """One run that was answered."""
+    """Return one run that was answered."""
     from api.two_party import openings
 
     return openings.get_stored_run(session, audit_id)
@@ -101,7 +103,9 @@ def get_stored_run(audit_id: str, _: RegulatorDep, session: ReadDep) -> StoredRu
     responses=responses(NotFoundError) | {200: {"content": {BYTES: _BINARY}}},
 )
 def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Response:
-    """All messages of a run, each after its length in four bytes: what `open_transcript` takes."""
+    """Stream all messages of a run, each after its four-byte length, as `open_transcript` reads
+    them.
+    """
     from api.two_party import openings
 
     with store.read() as session:
@@ -117,7 +121,7 @@ def get_stored_messages(audit_id: str, _: RegulatorDep, store: StoreDep) -> Resp
 def state_opening(
     draft: OpeningDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> StoredRun:
-    """Record what a regulator found in a run. With a finding it is never delivered."""
+    """Record a regulator's findings about a run. With a finding it is never delivered."""
     from api.two_party import openings
 
     with store.write() as session:

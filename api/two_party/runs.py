@@ -1,8 +1,8 @@
-"""Runs that are under way in this process: parties hold keys, and live in memory alone.
+"""Runs under way in this process: their parties hold keys, and are in memory alone.
 
-The process that begins a run must see all of its messages; any other answers that a new run is to
-be begun, which costs nothing. A balancer keeps them together by `/v1/audits/{id}/exchange`, the
-path. A process that dies takes its parties along, and nothing else.
+The process that begins a run must receive all of its messages. Any other process answers that a new
+run must begin, which costs nothing. A load balancer keeps the messages together by the path
+`/v1/audits/{id}/exchange`. If a process dies, only its parties are lost.
 """
 
 import threading
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class LiveRun:
-    """A platform party, the half of the platform that it reads, and all that was said."""
+    """A platform party, the half of the platform that it reads, and all messages so far."""
 
     name: str
     party: "PlatformParty"
     half: "PlatformHalf"
-    # What it takes of memory, by what was declared.
+    # Bytes of memory that it takes, by its declared sizes.
     size: int
     messages: list[bytes] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,7 +54,7 @@ class LiveRun:
 
 
 class LiveRuns:
-    """By audit: at most one each."""
+    """Live runs by audit: at most one each."""
 
     def __init__(self) -> None:
         self._live: dict[str, LiveRun] = {}
@@ -65,9 +65,9 @@ class LiveRuns:
             return self._live.get(audit_id)
 
     def refuse_full(self, audit_id: str, size: int, settings: Settings) -> None:
-        """Forget those that nobody asked after for a while; then there must be room for this one.
+        """Drop runs that were idle too long; then raise if there is no room for this one.
 
-        All of a process together take no more memory than one audit may.
+        All runs of a process together take no more memory than one audit may.
         """
         oldest = time.monotonic() - settings.two_party_idle_seconds
         with self._lock:
@@ -76,14 +76,14 @@ class LiveRuns:
             many = len(others) >= settings.two_party_runs
             if many or sum(others) + size > max(size, settings.audit_memory_bytes):
                 raise UnavailableError(
-                    "as many two-party runs as this service holds are under way; nothing was lost,"
-                    " try again",
+                    "The service has its maximum of two-party runs under way. Nothing was lost."
+                    " Try again.",
                     headers={"Retry-After": "30"},
                     case="too-many-runs",
                 )
 
     def add(self, audit_id: str, run: LiveRun) -> None:
-        """The run takes the place of an earlier one of the same audit."""
+        """Add the run; it replaces an earlier one of the same audit."""
         with self._lock:
             self._live[audit_id] = run
 

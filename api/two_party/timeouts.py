@@ -1,7 +1,7 @@
-"""Two-party audits that nobody goes on with: after some hours they end, and free their audience.
+"""Timeouts of two-party audits that nobody continues: they end, and free their audience.
 
-One that has read nothing is given back like one that its auditor cancelled; one that has, and whose
-answer was never committed, fails, and its charge stays.
+An audit that has read nothing is refunded like one that its auditor cancelled. An audit that has
+read, and whose answer was never committed, fails, and its charge stays.
 """
 
 from datetime import datetime, timedelta

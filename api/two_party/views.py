@@ -8,7 +8,7 @@ from api.mandates.regulator_key import load_regulator_key
 from api.two_party.delivery import find_draw
 from api.two_party.dependencies import TwoPartyParts
 from openapi.resources import REQUEST, TwoPartyRequest, TwoPartyRun
-from privacy.two_party.message_order import script
+from privacy.two_party.message_order import list_messages
 
 
 def to_wire(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
@@ -21,7 +21,7 @@ def to_wire(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
         facts = load_audience_facts(session, session.get_one(AudienceRow, audit.audience_id))
         run = session.get(RunRow, audit.id)
         terms = terms_of(request, facts, audit.id)
-        expected = 2 * len(script(terms))
+        expected = 2 * len(list_messages(terms))
         answered = run is not None and run.answered_at is not None
         awaited = (
             find_draw(session, audit, run).awaited if run and audit.state == "running" else None

@@ -1,1 +1,1 @@
-"""Vetting: from an application to a mandate, and what may happen to it afterwards."""
+"""Vetting: from an application to a mandate, and later interventions."""

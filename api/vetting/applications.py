@@ -1,7 +1,7 @@
-"""Applications: submitted, answered, withdrawn by the applicant.
+"""Applications: submitted, answered and withdrawn by the applicant.
 
-An application is signed by the principal applicant's own key, which it holds: nobody need be known
-to apply. `by` is `applicant:` and the key's thumbprint.
+An application is signed by the principal applicant's own key, which it contains: applicants need no
+account. `by` is `applicant:` and the key's thumbprint.
 """
 
 from datetime import datetime
@@ -17,21 +17,23 @@ from api.kernel.errors import ConflictError, ForbiddenError, NotFoundError
 from api.kernel.ids import new_id
 from api.kernel.settings import Settings
 from api.ledger import append, lock
-from api.ledger.statements import check, stated_body
+from api.ledger.signed_requests import check, stated_body
 from api.ledger.visibility import HIDDEN_FROM_OPERATORS
 from api.mandates.service import check_dates
 from api.vetting import individuals, newcomers
 from api.vetting.calendar import Calendar
 from api.vetting.state_machine import CHANGES, DECISION_WORKING_DAYS, PERIODS
 from openapi.resources import ApplicationDraft, Role, WithdrawalDraft
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.ledger.statements import Statement
 
 
-def statement_of(
+def verify_statement(
     draft: ApplicationDraft | WithdrawalDraft, key: str, signature: str, origin: str
 ) -> Statement:
-    """The applicant's statement, verified with the key that it holds, and all others' proofs."""
+    """Return the applicant's statement, verified with the key in it, and all other individuals'
+    proofs.
+    """
     principal = draft.principal if isinstance(draft, ApplicationDraft) else draft.individuals[0]
     maker = import_public_jwk(dict(principal.jwk))
     by = f"applicant:{maker.thumbprint()}"
@@ -80,11 +82,11 @@ def answer(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """A new version, after the regulator asked for changes."""
+    """Record a new version, after the regulator requested changes."""
     check_dates(draft.valid_from, draft.valid_until)
     at = lock(session)
     row = _mine(session, caller, application_id, statement)
-    move(row, "answer", caller.role, at, calendar)
+    change_state(row, "answer", caller.role, at, calendar)
     row.version += 1
     _write_version(session, row, draft, individuals.admit(session, draft, at), statement, at)
     return row
@@ -97,36 +99,36 @@ def withdraw(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """The applicant wants it no more."""
+    """Withdraw the application for its applicant."""
     at = lock(session)
     row = _mine(session, caller, draft.application_id, statement)
-    move(row, "withdraw", caller.role, at, calendar)
+    change_state(row, "withdraw", caller.role, at, calendar)
     row.version += 1
     people = [session.get_one(ResearcherRow, row.principal_id)]
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     record(session, row, "application", facts, statement, at)
     return row
 
 
-def move(
+def change_state(
     row: ApplicationRow, event: str, role: Role, at: datetime, calendar: Calendar, days: int = 0
 ) -> None:
-    """Change the state as the table says, if the period for it is not over."""
+    """Change the state as `CHANGES` states, if its period has not ended."""
     change = CHANGES.get((row.state, event))
     if change is None or role not in change.by:
         raise ConflictError(
-            f"the application is {row.state}: this cannot be done now. Nothing was changed.",
+            f"The application is {row.state}, which does not allow this. Nothing was changed.",
             state=row.state,
             case=row.state,
         )
     running = PERIODS.get(row.state)
     if running and running.binding and row.due and at >= row.due:
         raise ConflictError(
-            f"the period to {running.what} was over at the {calendar.end_in_words(row.due)} "
+            f"The period to {running.what} ended at the {calendar.end_in_words(row.due)} "
             f"({running.law}). "
             f"Nothing was changed.",
             state=row.state,
-            due=instant(row.due),
+            due=format_instant(row.due),
             case="period-ended",
         )
     begins = PERIODS.get(change.to)
@@ -149,7 +151,7 @@ def record(
     whole = {
         "application_id": row.id,
         "state": row.state,
-        "due": None if row.due is None else instant(row.due),
+        "due": None if row.due is None else format_instant(row.due),
         **facts,
     }
     entry = append(session, kind, whole, row.auditor_id, statement, at=at)
@@ -164,7 +166,7 @@ def keep_texts(session: Session, row: ApplicationRow, draft: BaseModel) -> None:
 
 
 def lock_application(session: Session, application_id: str) -> ApplicationRow:
-    """An application that the caller means to change; the ledger is locked already."""
+    """Return an application, locked for a change; the ledger must be locked already."""
     query = select(ApplicationRow).where(ApplicationRow.id == application_id).with_for_update()
     row = session.exec(query).first()
     if row is None:
@@ -173,7 +175,9 @@ def lock_application(session: Session, application_id: str) -> ApplicationRow:
 
 
 def lock_application_of(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """Return an application that the caller means to change; one they may not see is not there."""
+    """Return an application, locked for a change; one that the caller may not see does not
+    exist.
+    """
     row = lock_application(session, application_id)
     if not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")
@@ -181,7 +185,7 @@ def lock_application_of(session: Session, caller: Caller, application_id: str) -
 
 
 def get_visible(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """An application that the caller may see; another's is not there."""
+    """Return an application that the caller may see; any other does not exist for them."""
     row = session.get(ApplicationRow, application_id)
     if row is None or not _sees(session, caller, row):
         raise NotFoundError(f"no application {application_id}")
@@ -203,7 +207,7 @@ def _mine(
     principal = session.get_one(ResearcherRow, row.principal_id)
     signer = f"applicant:{principal.key_thumbprint}"
     if caller.researcher_id != principal.id or statement.by != signer:
-        raise ForbiddenError("only the principal applicant may do this, with the registered key")
+        raise ForbiddenError("Only the principal applicant may do this, with the registered key.")
     return row
 
 
@@ -217,11 +221,11 @@ def _write_version(
 ) -> None:
     if strangers := [p.id for p in people if p.auditor_id not in (None, row.auditor_id)]:
         raise ConflictError(
-            f"{strangers[0]} is a researcher of another auditor",
+            f"{strangers[0]} is a researcher of another auditor. Nothing was changed.",
             case="researcher-of-another-auditor",
         )
-    individuals.name_in(session, row, people)
+    individuals.replace_individuals(session, row, people)
     keep_texts(session, row, draft)
     individuals.keep_texts(session, draft, people)
-    facts = {"version": row.version, "individuals": individuals.facts(people)}
+    facts = {"version": row.version, "individuals": individuals.state_individuals(people)}
     row.entry = record(session, row, "application", facts, statement, at).number

@@ -1,8 +1,8 @@
 """Periods in days and in working days, in the time zone of the regulator.
 
-A period begins on the day after the event; it ends with the last hour of its last day. Working days
-are neither Saturdays, Sundays nor public holidays. A period in plain days that would end on none of
-them ends with the next working day  [Regulation (EEC, Euratom) No 1182/71, Article 3(4)].
+A period begins on the day after the event, and ends with the last hour of its last day. Saturdays,
+Sundays and public holidays are not working days. A period in plain days whose last day is not a
+working day ends with the next working day  [Regulation (EEC, Euratom) No 1182/71, Article 3(4)].
 """
 
 from dataclasses import dataclass
@@ -49,15 +49,17 @@ class Calendar:
         return self.end_of(last)
 
     def end_of(self, day: date) -> datetime:
-        """The first moment of the next day, which need not be 24 hours after the last one."""
+        """Return the first moment of the next day, which need not be 24 hours after the last
+        one.
+        """
         return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
 
     def last_day_before(self, end: datetime) -> date:
-        """The last day of a period that ends at this moment."""
+        """Return the last day of a period that ends at this moment."""
         return (end - _INSTANT).astimezone(self.zone).date()
 
     def end_in_words(self, end: datetime) -> str:
-        """The same end as a day with its time zone, as people read a deadline."""
+        """Return the end as a day with its time zone, as people read a deadline."""
         return f"end of {self.last_day_before(end)} ({self.zone.key})"
 
     def _day_of(self, moment: datetime) -> date:

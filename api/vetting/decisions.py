@@ -1,4 +1,4 @@
-"""Decisions of the regulator, and the platform's requests afterwards."""
+"""Decisions of the regulator, and the platform's later requests."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,13 @@ from api.kernel.ids import new_id
 from api.ledger import lock
 from api.mandates import service as mandates
 from api.vetting import individuals
-from api.vetting.applications import keep_texts, lock_application, lock_application_of, move, record
+from api.vetting.applications import (
+    change_state,
+    keep_texts,
+    lock_application,
+    lock_application_of,
+    record,
+)
 from api.vetting.calendar import Calendar
 from api.vetting.views import load_stated_body
 from openapi.resources import AmendmentDraft, DecisionDraft, MandateLimits, MediationDraft
@@ -32,15 +38,15 @@ def decide(
     row = lock_application(session, draft.application_id)
     if draft.version != row.version:
         raise ConflictError(
-            f"the application has a version {row.version} by now; read it first",
+            f"The application now has version {row.version}. Read it before you decide.",
             version=row.version,
             case="newer-version",
         )
     if draft.mandate and draft.application_digest != digest(
         canonical(load_stated_body(session, row))
     ):
-        raise ConflictError("the application is not the one of your application_digest")
-    move(row, draft.decision, "regulator", at, calendar)
+        raise ConflictError("The application does not match your application_digest.")
+    change_state(row, draft.decision, "regulator", at, calendar)
     if draft.until is not None:
         row.due = _later(row, draft, calendar)
     facts = _grant(session, row, draft.mandate, statement.by, at) if draft.mandate else {}
@@ -56,10 +62,10 @@ def ask_amendment(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """Record that the platform asks for an amendment, within its period."""
+    """Record that the platform requests an amendment, within its period."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, "ask-amendment", "operator", at, calendar)
+    change_state(row, "ask-amendment", "operator", at, calendar)
     keep_texts(session, row, draft)
     record(session, row, "amendment", {}, statement, at)
     return row
@@ -72,10 +78,10 @@ def mediate(
     statement: Statement,
     calendar: Calendar,
 ) -> ApplicationRow:
-    """A step of the mediation, by the platform or by the regulator."""
+    """Record a step of the mediation, by the platform or by the regulator."""
     at = lock(session)
     row = lock_application_of(session, caller, draft.application_id)
-    move(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
+    change_state(row, draft.outcome, caller.role, at, calendar, draft.days or 0)
     keep_texts(session, row, draft)
     record(session, row, "mediation", {}, statement, at)
     return row
@@ -83,11 +89,13 @@ def mediate(
 
 def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> datetime:
     if draft.until is None or draft.until.year > _LATEST_YEAR:
-        raise InvalidRequestError("`until` is too far away", case="too-far")
+        raise InvalidRequestError(
+            f"`until` must be before the year {_LATEST_YEAR + 1}.", case="too-far"
+        )
     due = calendar.end_of(draft.until)
     if row.due is not None and due <= row.due:
         raise InvalidRequestError(
-            f"`until` must be later than the deadline, the {calendar.end_in_words(row.due)}",
+            f"`until` must be later than the deadline, the {calendar.end_in_words(row.due)}.",
             case="before-the-deadline",
         )
     return due
@@ -96,13 +104,13 @@ def _later(row: ApplicationRow, draft: DecisionDraft, calendar: Calendar) -> dat
 def _grant(
     session: Session, row: ApplicationRow, limits: MandateLimits, by: str, at: datetime
 ) -> dict[str, object]:
-    """The individuals become researchers, and get a mandate, in one transaction."""
+    """Make the individuals researchers, and create their mandate, in one transaction."""
     wanted = load_stated_body(session, row)
     _refuse_more_than_asked(wanted, limits)
     people = individuals.load_individuals(session, row.id)
     if not {each.id for each in people}.issuperset(limits.researcher_ids or ()):
         raise InvalidRequestError(
-            "researcher_ids must be individuals of the application", case="not-an-individual"
+            "researcher_ids must be individuals of the application.", case="not-an-individual"
         )
     if row.auditor_id is None:
         row.auditor_id = _organisation(session, row, wanted, at)
@@ -113,14 +121,14 @@ def _grant(
     return {
         "auditor_id": row.auditor_id,
         "mandate_id": mandate.id,
-        "individuals": individuals.facts(people),
+        "individuals": individuals.state_individuals(people),
     }
 
 
 def _organisation(
     session: Session, row: ApplicationRow, wanted: Mapping[str, Any], at: datetime
 ) -> str:
-    """The auditor that the principal belongs to by now, or a new one."""
+    """Return the principal's auditor, or create one."""
     principal = session.get_one(ResearcherRow, row.principal_id)
     if principal.auditor_id is not None:
         return principal.auditor_id
@@ -131,13 +139,15 @@ def _organisation(
 
 
 def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) -> None:
-    """A regulator may narrow what was asked for, never widen it."""
+    """Refuse a grant beyond the application: a regulator may narrow it, never widen it."""
     mandates.check_dates(limits.valid_from, limits.valid_until)
     name = "epsilon_limit" if wanted["rho_limit"] is None else "rho_limit"
     granted, limit = getattr(limits, name), Decimal(wanted[name])
     lifetime = Decimal(wanted["lifetime_limit"] or wanted[name])
     if granted is None:
-        raise InvalidRequestError(f"the application asks for {name}: grant that")
+        raise InvalidRequestError(
+            f"The application requests {name}: grant a limit in that currency."
+        )
     wider = {
         "kinds": not set(wanted["kinds"]).issuperset(limits.kinds),
         name: granted > limit,
@@ -148,5 +158,5 @@ def _refuse_more_than_asked(wanted: Mapping[str, Any], limits: MandateLimits) ->
     }
     if more := [field for field, is_more in wider.items() if is_more]:
         raise InvalidRequestError(
-            f"this grants more than was asked for: {', '.join(more)}", case="more-than-asked"
+            f"The grant exceeds the application in: {', '.join(more)}.", case="more-than-asked"
         )

@@ -1,4 +1,4 @@
-"""The parts of a deployment that vetting uses."""
+"""Parts of a deployment that vetting uses."""
 
 import threading
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from api.web.dependencies import part
 from api.web.token_buckets import TokenBuckets
 
 CalendarDep = Annotated[Calendar, part("calendar")]
-# Rates of applications, counted by network.
+# Rate limits of applications, counted by network.
 StrangersDep = Annotated[TokenBuckets, part("strangers")]
 
 

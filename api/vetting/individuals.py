@@ -1,4 +1,4 @@
-"""The named individuals of an application: unknown before it, researchers once it is approved."""
+"""Named individuals of an application, who become researchers when it is approved."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,32 +17,36 @@ from privacy.ledger import key_possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
-    """The individuals in the body's order; strangers become applicants, who may do little."""
+    """Return the individuals in the body's order; unknown ones become applicants, with few
+    rights.
+    """
     people = [_admit(session, individual, at) for individual in draft.individuals]
     if len({row.id for row in people}) < len(people):
         raise InvalidRequestError(
-            "every individual has a key of their own; nothing was done", case="shared-key"
+            "Each individual needs a key of their own. Nothing was done.", case="shared-key"
         )
     return people
 
 
 def check_proofs(draft: ApplicationDraft, stated: Mapping[str, Any], origin: str) -> None:
-    """Raise unless everybody but the principal, who signs, proves to hold the key named here."""
+    """Raise unless everybody except the principal, who signs, proves to hold the key named here."""
     for number, individual in enumerate(draft.individuals):
         if individual is draft.principal:
             continue
         try:
-            proved = key_possession.of_application(origin, stated, individual.jwk)
+            proved = key_possession.application_bytes(origin, stated, individual.jwk)
             key_possession.check(individual.proof, proved, individual.jwk)
         except EvidenceError as error:
             raise UnsignedError(
                 f"individuals.{number} has not agreed to this application: {error}. Have them run "
-                "`auditor application agree FILE`; nothing was done.",
+                "`auditor application agree FILE`. Nothing was done.",
                 case="not-agreed",
             ) from error
 
 
-def name_in(session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]) -> None:
+def replace_individuals(
+    session: Session, application: ApplicationRow, people: Sequence[ResearcherRow]
+) -> None:
     """Make these the individuals of the application."""
     of_it = IndividualRow.application_id == application.id
     session.exec(delete(IndividualRow).where(of_it))  # type: ignore[arg-type]
@@ -64,27 +68,27 @@ def load_individuals(session: Session, application_id: str) -> list[ResearcherRo
 
 
 def promote(session: Session, people: Sequence[ResearcherRow], auditor_id: str) -> None:
-    """Make applicants researchers of the auditor; who is one already stays as they are."""
+    """Make applicants researchers of the auditor; those who are already are unchanged."""
     for row in people:
         if row.removed_at is not None:
             raise ConflictError(
-                f"{row.id} was removed: ask for a version without them", case="removed-individual"
+                f"{row.id} was removed. Request a version without them.", case="removed-individual"
             )
         if row.auditor_id not in (None, auditor_id):
             raise ConflictError(
-                f"{row.id} is a researcher of another auditor, {row.auditor_id}",
+                f"{row.id} is a researcher of another auditor, {row.auditor_id}.",
                 case="researcher-of-another-auditor",
             )
         row.role, row.auditor_id = "auditor", auditor_id
         session.add(row)
 
 
-def facts(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
+def state_individuals(people: Sequence[ResearcherRow]) -> list[dict[str, str | None]]:
     return [{"researcher_id": row.id, "key_thumbprint": row.key_thumbprint} for row in people]
 
 
 def keep_texts(session: Session, draft: ApplicationDraft, people: Sequence[ResearcherRow]) -> None:
-    """Record that texts about an individual concern that person too."""
+    """Store texts about an individual for that person too."""
     for individual, row in zip(draft.individuals, people, strict=True):
         personal_text.store_texts(session, individual, row.id)
 
@@ -106,10 +110,10 @@ def _admit(session: Session, individual: IndividualDraft, at: datetime) -> Resea
         session.flush()
     if row.removed_at is not None:
         raise ConflictError(
-            "an individual with one of these keys was removed; nothing was done", case="removed"
+            "An individual with one of these keys was removed. Nothing was done.", case="removed"
         )
     if row.role not in ("applicant", "auditor"):
         raise ConflictError(
-            f"a key of these is of a {row.role}, who cannot apply", case="not-an-applicant"
+            f"One of these keys belongs to a {row.role}, who cannot apply.", case="not-an-applicant"
         )
     return row

@@ -1,7 +1,8 @@
 """Interventions of a regulator in a mandate: suspend, resume, terminate, change.
 
-Suspended: audits that no worker has begun wait; running ones finish, for their data were read.
-Terminated: audits that no worker has begun are cancelled and refunded; running ones finish.
+While suspended, audits that no worker has begun wait. Running ones finish, because their data were
+read. On termination, audits that no worker has begun are cancelled and refunded; running ones
+finish.
 """
 
 from datetime import UTC
@@ -20,22 +21,22 @@ from privacy.ledger.statements import Statement
 
 
 def suspend(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
-    return _turn(session, draft, statement, "suspension", "active", "suspended")
+    return _change_state(session, draft, statement, "suspension", "active", "suspended")
 
 
 def resume(session: Session, draft: MandateStateDraft, statement: Statement) -> MandateRow:
-    return _turn(session, draft, statement, "resumption", "suspended", "active")
+    return _change_state(session, draft, statement, "resumption", "suspended", "active")
 
 
 def terminate(
     session: Session, draft: MandateStateDraft, statement: Statement, settings: Settings
 ) -> MandateRow:
-    """Terminate the mandate, and refund what was charged and not begun."""
+    """Terminate the mandate, and refund its charged audits that have not begun."""
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":
         raise ConflictError(
-            "the mandate is terminated already", state=row.state, case="terminated-already"
+            "The mandate is terminated already.", state=row.state, case="terminated-already"
         )
     row.state = "terminated"
     session.add(row)
@@ -48,12 +49,12 @@ def terminate(
 
 
 def change(session: Session, draft: MandateChangeDraft, statement: Statement) -> MandateRow:
-    """Change limits, kinds or the end of a mandate; what was spent stays spent."""
+    """Change limits, kinds or the end of a mandate; spent amounts are unchanged."""
     at = lock(session)
     row = _locked(session, draft.mandate_id)
     if row.state == "terminated":
         raise ConflictError(
-            "a terminated mandate cannot be changed", state=row.state, case="terminated"
+            "A terminated mandate cannot be changed.", state=row.state, case="terminated"
         )
     _check(row, draft)
     for name in ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit"):
@@ -68,7 +69,7 @@ def change(session: Session, draft: MandateChangeDraft, statement: Statement) ->
     return row
 
 
-def _turn(
+def _change_state(
     session: Session,
     draft: MandateStateDraft,
     statement: Statement,
@@ -80,7 +81,9 @@ def _turn(
     row = _locked(session, draft.mandate_id)
     if row.state != before:
         raise ConflictError(
-            f"the mandate is {row.state}, not {before}", state=row.state, case=row.state
+            f"The mandate is {row.state}, not {before}. Nothing was changed.",
+            state=row.state,
+            case=row.state,
         )
     row.state = after
     session.add(row)
@@ -101,11 +104,11 @@ def _check(row: MandateRow, draft: MandateChangeDraft) -> None:
     other = "rho_limit" if row.currency == "epsilon" else "epsilon_limit"
     if getattr(draft, other) is not None:
         raise InvalidRequestError(
-            f"the mandate is in {row.currency}, which cannot be changed", case="another-currency"
+            f"The mandate is in {row.currency}, which cannot be changed.", case="another-currency"
         )
     if draft.lifetime_limit is not None and row.lifetime_limit is None:
         raise InvalidRequestError(
-            "only a limit that renews has a lifetime_limit", case="no-renewal"
+            "Only a limit that renews has a lifetime_limit.", case="no-renewal"
         )
     if draft.valid_until is not None:
         check_dates(row.valid_from, draft.valid_until)

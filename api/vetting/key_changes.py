@@ -1,4 +1,4 @@
-"""People and their keys: change one's own, lose access, be forgotten."""
+"""Accounts and keys: change of one's own key, removal, and erasure of personal text."""
 
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
@@ -26,11 +26,11 @@ def get_account(session: Session, caller: Caller) -> Me:
 def change_key(
     session: Session, caller: Caller, draft: KeyChangeDraft, statement: Statement, origin: str
 ) -> Me:
-    """Take a new key, at the word of the old one and with proof that the new one is held."""
+    """Register a new key, with a statement signed by the old one and a proof by the new one."""
     at = lock(session)
     if caller.role == "applicant":
         raise ConflictError(
-            "an applicant's key is changed by a new version of the application",
+            "An applicant's key changes with a new version of the application.",
             case="key-of-an-applicant",
         )
     row = session.get_one(ResearcherRow, caller.researcher_id)
@@ -43,27 +43,28 @@ def change_key(
     try:
         session.flush()
     except IntegrityError as error:
-        raise ConflictError("this key is registered already", case="registered-already") from error
+        raise ConflictError("This key is registered already.", case="registered-already") from error
     return get_account(session, caller)
 
 
 def remove(
     session: Session, caller: Caller, draft: RemovalDraft, statement: Statement
 ) -> ResearcherRow:
-    """Take access from an individual: their tokens stop working at once."""
+    """Remove an individual's access: their tokens stop working at once."""
     at = lock(session)
     row = session.get(ResearcherRow, draft.researcher_id)
     if row is None:
         raise NotFoundError(f"no researcher {draft.researcher_id}")
     if row.removed_at is not None:
-        raise ConflictError("this individual was removed already", case="removed-already")
+        raise ConflictError("This individual was removed already.", case="removed-already")
     if row.role == "applicant":
         raise ConflictError(
-            "an applicant has no access to lose: refuse the application", case="nothing-to-remove"
+            "An applicant has no access that could be removed. Refuse the application instead.",
+            case="nothing-to-remove",
         )
     if row.id == caller.researcher_id:
         raise ConflictError(
-            "another regulator must remove you: nobody removes themselves",
+            "You cannot remove yourself: another regulator must do it.",
             case="removal-of-oneself",
         )
     row.removed_at = at
@@ -74,7 +75,7 @@ def remove(
 
 
 def erase(session: Session, draft: ErasureDraft, statement: Statement) -> Erasure:
-    """Forget the personal text of an application or an individual; commitments stay."""
+    """Erase the personal text of an application or an individual; commitments stay."""
     at = lock(session)
     people, auditor_id = _concerned(session, draft.subject_id)
     commitments = personal_text.erase_texts(session, draft.subject_id)
@@ -86,7 +87,7 @@ def erase(session: Session, draft: ErasureDraft, statement: Statement) -> Erasur
 
 
 def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], str | None]:
-    """Return the people whose names stand in the text; applicants come with their application."""
+    """Return the people named in the text; applicants belong to their application."""
     if application := session.get(ApplicationRow, subject_id):
         people = individuals.load_individuals(session, application.id)
         return [row for row in people if row.role == "applicant"], application.auditor_id
@@ -97,9 +98,9 @@ def _concerned(session: Session, subject_id: str) -> tuple[list[ResearcherRow], 
 
 def _check_proof(draft: KeyChangeDraft, researcher_id: str, origin: str) -> None:
     try:
-        proved = key_possession.of_key_change(origin, researcher_id, draft.jwk)
+        proved = key_possession.key_change_bytes(origin, researcher_id, draft.jwk)
         key_possession.check(draft.proof, proved, draft.jwk)
     except EvidenceError as error:
         raise UnsignedError(
-            f"the proof is not by the new key: {error}; nothing was done", case="key-not-proven"
+            f"The proof is not by the new key: {error}. Nothing was done.", case="key-not-proven"
         ) from error

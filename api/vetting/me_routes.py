@@ -1,4 +1,4 @@
-"""`/v1/me`: who one is, and one's own key."""
+"""`/v1/me`: the caller's account and key."""
 
 from api.identity import sessions
 from api.identity.roles import CallerDep
@@ -25,17 +25,17 @@ router = new_router(
 
 @router.get("")
 def get_me(caller: CallerDep, session: ReadDep) -> Me:
-    """Return who you are here, and the key that you are known by."""
+    """Return your account, with the key that is registered for you."""
     return key_changes.get_account(session, caller)
 
 
 @router.post("/key", status_code=201, responses=responses(*REFUSALS, ConflictError, body=True))
 def change_key(draft: KeyChangeDraft, caller: CallerDep, store: StoreDep, signed: SignedDep) -> Me:
-    """Use a new key from now on: signed with the old one, proven with the new one."""
+    """Register a new key: the request is signed with the old one, and proven with the new one."""
     return service.change_key(store, caller, draft, signed)
 
 
 @router.post("/console", status_code=201, responses=responses(NotFoundError))
 def make_sign_in_link(caller: CallerDep, store: StoreDep, settings: SettingsDep) -> SignInLink:
-    """A link that signs you in to the console: it works once, within ten minutes."""
+    """Create a link that signs you in to the console: it works once, within ten minutes."""
     return sessions.make_sign_in_link(store, caller, settings)

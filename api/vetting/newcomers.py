@@ -1,8 +1,8 @@
-"""Limits on the applications of strangers, all of them together.
+"""Limits on all applications of newcomers together.
 
 Anybody may apply, and every application is an entry of the ledger, which nobody can remove. The
-rate per address (`applications_per_hour`) does not bound what many addresses send. These limits
-do. They are counted in the database under the ledger lock, so they hold across processes.
+rate per address (`applications_per_hour`) does not bound the applications of many addresses. These
+limits do. They are counted in the database under the ledger lock, so they hold across processes.
 """
 
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ _RETRY_SECONDS = 3_600
 
 
 def refuse_flood(session: Session, settings: Settings, at: datetime) -> None:
-    """Raise if strangers sent too many applications today, or too many wait for a decision."""
+    """Raise if newcomers sent too many applications today, or too many await a decision."""
     newest = col(ApplicationRow.submitted_at) > at - timedelta(days=1)
     if _count(session, newest) >= settings.applications_per_day:
         raise _refusal(f"{settings.applications_per_day} applications of newcomers in 24 hours")
@@ -37,7 +37,7 @@ def _count(session: Session, which: ColumnElement[bool]) -> int:
 
 def _refusal(limit: str) -> RateLimitedError:
     return RateLimitedError(
-        f"The service accepts at most {limit}. Nothing was kept. Try again in an hour, or ask the "
-        "regulator.",
+        f"The service accepts at most {limit}. Nothing was stored. Try again in an hour, or ask "
+        "the regulator.",
         headers={"Retry-After": str(_RETRY_SECONDS)},
     )

@@ -1,4 +1,4 @@
-"""Applications that a caller may see: one's own; a regulator sees all."""
+"""Queries of applications: callers see their own; a regulator sees all."""
 
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
@@ -39,14 +39,14 @@ def list_applications(
 def get_application(
     session: Session, caller: Caller, calendar: Calendar, application_id: str
 ) -> Application:
-    """Return an application as it stands, with its history and its deadline."""
+    """Return an application in its present state, with its history and its deadline."""
     return to_wire(session, applications.get_visible(session, caller, application_id), calendar)
 
 
 def get_application_draft(
     session: Session, caller: Caller, application_id: str
 ) -> ApplicationDraft:
-    """Return the newest version as it was submitted, salts included."""
+    """Return the newest version as it was submitted, including its salts."""
     return load_submitted(session, applications.get_visible(session, caller, application_id))
 
 

@@ -51,7 +51,9 @@ def decide_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Ask for changes, extend the deadline, approve with limits, refuse; decide on an amendment."""
+    """Decide on an application: request changes, extend, approve, refuse; or decide on an
+    amendment.
+    """
     return service.decide_application(store, caller, draft, signed, calendar)
 
 
@@ -75,7 +77,7 @@ def ask_for_amendment(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Ask the regulator to amend what was granted, within the period for it."""
+    """Ask the regulator to amend the grant, within the period for it."""
     return service.ask_for_amendment(store, caller, draft, signed, calendar)
 
 
@@ -87,7 +89,7 @@ def mediate_as_operator(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Ask for mediation within the period for it, or end it."""
+    """Request mediation within the period for it, or end it."""
     return service.mediate(store, caller, draft, signed, calendar)
 
 
@@ -95,7 +97,7 @@ def mediate_as_operator(
 def suspend_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
-    """Suspend a mandate: nothing more is charged to it, and what was not begun waits."""
+    """Suspend a mandate: nothing more is charged to it, and audits that have not begun wait."""
     return service.suspend_mandate(parts, caller, draft, signed)
 
 
@@ -103,7 +105,7 @@ def suspend_mandate(
 def resume_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
-    """Put a suspended mandate in force again."""
+    """Resume a suspended mandate."""
     return service.resume_mandate(parts, caller, draft, signed)
 
 
@@ -111,7 +113,7 @@ def resume_mandate(
 def terminate_mandate(
     draft: MandateStateDraft, caller: RegulatorDep, parts: InterventionDep, signed: SignedDep
 ) -> Mandate:
-    """Terminate a mandate: audits that were not begun are cancelled and refunded."""
+    """Terminate a mandate: audits that have not begun are cancelled and refunded."""
     return service.terminate_mandate(parts, caller, draft, signed)
 
 
@@ -143,7 +145,7 @@ def stop_audit_as_operator(
 def remove_researcher(
     draft: RemovalDraft, caller: RegulatorDep, store: StoreDep, signed: SignedDep
 ) -> Researcher:
-    """Take access from an individual; their tokens stop working at once."""
+    """Remove an individual's access; their tokens stop working at once."""
     return service.remove_researcher(store, caller, draft, signed)
 
 

@@ -1,4 +1,4 @@
-"""`/v1/applications`: apply without being known, then see, change and withdraw one's own."""
+"""`/v1/applications`: apply without an account, then see, change and withdraw your application."""
 
 from typing import Annotated
 
@@ -16,9 +16,9 @@ from api.ledger.signed_requests import REFUSALS, SignedDep
 from api.vetting import queries, service
 from api.vetting.dependencies import CalendarDep, StrangersDep
 from api.web.dependencies import ReadDep, SettingsDep, StoreDep
-from api.web.networks import network_of
 from api.web.parameters import CursorQuery, LimitQuery
 from api.web.problem_responses import responses
+from api.web.request_head import network_of
 from api.web.routing import router as new_router
 from openapi.resources import Application, ApplicationDraft, ApplicationState, Page, WithdrawalDraft
 
@@ -42,7 +42,9 @@ def send_application(
     strangers: StrangersDep,
     signed: SignedDep,
 ) -> Application:
-    """Apply for access. No token is needed: the application is signed with the key it holds."""
+    """Apply for access. No token is needed: the application is signed with the key that it
+    contains.
+    """
     strangers.take(network_of(request.client.host if request.client else "unknown"))
     return service.send_application(store, draft, signed, calendar, settings)
 
@@ -56,7 +58,7 @@ def list_applications(
     cursor: CursorQuery = None,
     limit: LimitQuery = 50,
 ) -> Page[Application]:
-    """The applications you may see, newest first: your own; a regulator sees all."""
+    """List the applications that you may see, newest first: your own; a regulator sees all."""
     return queries.list_applications(session, caller, calendar, state, cursor, limit)
 
 
@@ -64,7 +66,7 @@ def list_applications(
 def get_application(
     application_id: str, caller: CallerDep, session: ReadDep, calendar: CalendarDep
 ) -> Application:
-    """An application as it stands, with its history and its deadline."""
+    """Return an application in its present state, with its history and its deadline."""
     return queries.get_application(session, caller, calendar, application_id)
 
 
@@ -72,7 +74,9 @@ def get_application(
 def get_application_draft(
     application_id: str, caller: CallerDep, session: ReadDep
 ) -> ApplicationDraft:
-    """The newest version as it was submitted, salts included: what a decision is about."""
+    """Return the newest version as submitted, with its salts: the version that a decision is
+    about.
+    """
     return queries.get_application_draft(session, caller, application_id)
 
 
@@ -85,7 +89,9 @@ def answer_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """A new version, after the regulator asked for changes. Signed by the principal applicant."""
+    """Send a new version after the regulator requested changes, signed by the principal
+    applicant.
+    """
     return service.answer_application(store, caller, application_id, draft, signed, calendar)
 
 
@@ -97,5 +103,5 @@ def withdraw_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Withdraw an application that is not decided. Signed by the principal applicant."""
+    """Withdraw an application that is not decided, signed by the principal applicant."""
     return service.withdraw_application(store, caller, draft, signed, calendar)

@@ -7,16 +7,16 @@ from typing import Any
 from pydantic import BaseModel
 from sqlmodel import Session
 
-from api.accounts.service import researcher_view
+from api.accounts.service import researcher_to_wire
 from api.audits import kill_switch
 from api.db import MandateRow, Store
 from api.identity.caller import Caller
 from api.kernel.settings import Settings
 from api.ledger import lock
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.mandates import service as mandates
 from api.vetting import applications, decisions, interventions, key_changes
-from api.vetting.applications import statement_of
+from api.vetting.applications import verify_statement
 from api.vetting.calendar import Calendar
 from api.vetting.dependencies import InterventionParts
 from api.vetting.views import to_wire
@@ -51,8 +51,8 @@ def send_application(
     calendar: Calendar,
     settings: Settings,
 ) -> Application:
-    """Record a new application, signed with the key that it holds."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    """Record a new application, signed with the key that it contains."""
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.submit(session, draft, statement, calendar, settings)
         return to_wire(session, row, calendar)
@@ -66,8 +66,8 @@ def answer_application(
     signed: SignedRequest,
     calendar: Calendar,
 ) -> Application:
-    """Record a new version, after the regulator asked for changes."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    """Record a new version, after the regulator requested changes."""
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.answer(session, caller, application_id, draft, statement, calendar)
         return to_wire(session, row, calendar)
@@ -81,7 +81,7 @@ def withdraw_application(
     calendar: Calendar,
 ) -> Application:
     """Withdraw an application that is not decided."""
-    statement = statement_of(draft, signed.key, signed.signature, signed.origin)
+    statement = verify_statement(draft, signed.key, signed.signature, signed.origin)
     with store.write() as session:
         row = applications.withdraw(session, caller, draft, statement, calendar)
         return to_wire(session, row, calendar)
@@ -101,7 +101,7 @@ def decide_application(
 def mediate(
     store: Store, caller: Caller, draft: MediationDraft, signed: SignedRequest, calendar: Calendar
 ) -> Application:
-    """Take the step of a mediation that the caller's role may take."""
+    """Record a step of a mediation that the caller's role may take."""
     with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "mediation", draft)
@@ -112,7 +112,7 @@ def mediate(
 def ask_for_amendment(
     store: Store, caller: Caller, draft: AmendmentDraft, signed: SignedRequest, calendar: Calendar
 ) -> Application:
-    """Record that the operator asks to amend what was granted."""
+    """Record that the operator requests an amendment of the grant."""
     with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "amendment", draft)
@@ -130,14 +130,14 @@ def suspend_mandate(
 def resume_mandate(
     parts: InterventionParts, caller: Caller, draft: MandateStateDraft, signed: SignedRequest
 ) -> Mandate:
-    """Put a suspended mandate in force again, and wake the worker."""
+    """Resume a suspended mandate, and wake the worker."""
     return _intervene(parts, caller, signed, "resumption", draft, interventions.resume)
 
 
 def terminate_mandate(
     parts: InterventionParts, caller: Caller, draft: MandateStateDraft, signed: SignedRequest
 ) -> Mandate:
-    """End a mandate, refund what was not begun, and wake the worker."""
+    """Terminate a mandate, refund its audits that have not begun, and wake the worker."""
     terminate = partial(interventions.terminate, settings=parts.settings)
     return _intervene(parts, caller, signed, "termination", draft, terminate)
 
@@ -162,11 +162,11 @@ def stop_audit(
 def remove_researcher(
     store: Store, caller: Caller, draft: RemovalDraft, signed: SignedRequest
 ) -> Researcher:
-    """Take access from an individual."""
+    """Remove an individual's access."""
     with store.write() as session:
         lock(session)
         statement = signed.statement(session, caller, "researcher-removal", draft)
-        return researcher_view(key_changes.remove(session, caller, draft, statement))
+        return researcher_to_wire(key_changes.remove(session, caller, draft, statement))
 
 
 def erase_personal_text(

@@ -1,8 +1,9 @@
-"""The life of an application: every change of state there is, who makes it, and what period begins.
+"""State machine of an application: every change of state, who may make it, and the period it
+begins.
 
-[DR] Delegated Regulation (EU) 2025/2050 as adopted, Articles 7, 12 and 13.
-[DSA] Regulation (EU) 2022/2065, Article 40(5) and (6); its periods as [CnaM] restates them:
-Coimisiún na Meán, DSA Article 40(4)-(11) Data Access Guidance V2, 3.21 to 3.24.
+[DR] Delegated Regulation (EU) 2025/2050 as adopted, Articles 7, 12 and 13. [DSA] Regulation (EU)
+2022/2065, Article 40(5) and (6); its periods as [CnaM] restates them: Coimisiún na Meán, DSA
+Article 40(4)-(11) Data Access Guidance V2, 3.21 to 3.24.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,9 +30,9 @@ MEDIATION_START_WORKING_DAYS = 20
 
 @dataclass(frozen=True)
 class DecisionPeriod:
-    """Task of a state: what is to be done, by whom, and until when.
+    """Task of a state: the task itself, who does it, and by when.
 
-    `binding`: afterwards it can no longer be done. A regulator who is late still decides.
+    `binding`: after the period it can no longer be done. A regulator who is late still decides.
     """
 
     what: str
@@ -41,8 +42,8 @@ class DecisionPeriod:
     due: Callable[[Calendar, datetime, int], datetime] | None = None
 
 
-# The period that runs in a state, from the moment the state was entered. Where `due` is None it
-# runs from an earlier moment: an application's from its first submission.
+# Period of each state, from the moment the state was entered. If `due` is None it runs from an
+# earlier moment: for an application, from its first submission.
 PERIODS: Mapping[str, DecisionPeriod] = {
     **dict.fromkeys(
         ("submitted", "changes-requested"),
@@ -100,7 +101,7 @@ _APPLICANT: frozenset[Role] = frozenset({"applicant", "auditor"})
 _REGULATOR: frozenset[Role] = frozenset({"regulator"})
 _OPERATOR: frozenset[Role] = frozenset({"operator"})
 
-# (state, event) → who, and the state that follows. What is not here cannot happen.
+# (state, event) → who may cause it, and the next state. Other changes cannot happen.
 CHANGES: Mapping[tuple[str, str], Transition] = {
     ("submitted", "request-changes"): Transition(_REGULATOR, "changes-requested"),
     ("submitted", "extend"): Transition(_REGULATOR, "submitted"),

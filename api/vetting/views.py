@@ -1,4 +1,4 @@
-"""An application as it is shown: what was stated, with the personal text that is still there."""
+"""Wire form of an application: its statements, with the personal text that was not erased."""
 
 import json
 from collections.abc import Mapping
@@ -42,30 +42,32 @@ _TEXTS = (
     "independence",
     "data_protection",
 )
-# Where the reasons of a decision, an amendment request or a step of the mediation are.
+# Fields with the reasons of a decision, an amendment request or a step of the mediation.
 _REASONS = ("reasons", "proposal", "text")
 
 Texts = Mapping[str, str]
 
 
 def load_stated_body(session: Session, row: ApplicationRow) -> dict[str, Any]:
-    """The body of the newest version, as it was stated."""
+    """Return the body of the newest version, as it was stated."""
     return _body(session.get_one(EntryRow, row.entry))
 
 
 def load_submitted(session: Session, row: ApplicationRow) -> ApplicationDraft:
-    """The newest version with text and salts, from which its commitments can be made again."""
+    """Return the newest version with text and salts, from which its commitments can be
+    recomputed.
+    """
     body = load_stated_body(session, row)
     try:
         return ApplicationDraft.model_validate(personal_text.open_texts(session, body))
     except KeyError as error:
-        raise ConflictError("personal text of this application was erased") from error
+        raise ConflictError("Personal text of this application was erased.") from error
 
 
 def to_wire(session: Session, row: ApplicationRow, calendar: Calendar) -> Application:
     body, entries = load_stated_body(session, row), _history(session, row)
     bodies = [body, *(_body(entry) for entry, _ in entries)]
-    texts = personal_text.load_texts(session, personal_text.commitments_in(bodies))
+    texts = personal_text.load_texts(session, personal_text.list_commitments(bodies))
     return Application(
         id=row.id,
         state=cast("ApplicationState", row.state),

@@ -1,1 +1,1 @@
-"""HTTP building blocks that every domain's routes share."""
+"""HTTP building blocks that the routes of all domains share."""

@@ -1,8 +1,8 @@
-"""Bodies of requests: a largest size, and a lowest rate at which they arrive.
+"""Limits on request bodies: a maximum size, and a minimum rate of arrival.
 
-A body has `body_seconds` to begin with. From then on it must have arrived at an average rate of
-`body_bytes_per_second`. After `whole_body_seconds` all of it has arrived. A body that is too large
-is refused by its announced length, or while it arrives.
+A body has `body_seconds` at the beginning. From then on it must have arrived at an average rate of
+`body_bytes_per_second`. After `whole_body_seconds` all of it must have arrived. A body that is too
+large is refused by its announced length, or while it arrives.
 """
 
 import asyncio
@@ -12,27 +12,27 @@ from starlette.types import Message, Receive, Scope
 
 from api.kernel.errors import RequestTimeoutError, TooLargeError
 from api.kernel.settings import Settings
-from api.web.headers import header
+from api.web.request_head import header
 
-# Bytes and seconds of a refused body that are read and dropped, so that its sender, who may still
-# be sending, can read the answer.
+# Bytes and seconds of a refused body that are read and dropped. So its sender, who may still be
+# sending, can read the answer.
 _DRAINED_BYTES, _DRAIN_SECONDS = 2**18, 1.0
 
 
 def has_body(scope: Scope) -> bool:
-    """Whether a request announces a body."""
+    """Return whether a request announces a body."""
     return header(scope, b"transfer-encoding") is not None or announced_length(scope) > 0
 
 
 def announced_length(scope: Scope) -> int:
-    """Return the announced length of a body; 0 where none is announced."""
+    """Return the announced length of a body; 0 if none is announced."""
     value = header(scope, b"content-length") or b"0"
     return int(value) if value.isdigit() else 0
 
 
 @dataclass
 class LimitedBody:
-    """The body of one request, as it arrives."""
+    """Body of one request, as it arrives."""
 
     receive: Receive
     limit: int
@@ -72,15 +72,15 @@ class LimitedBody:
         except TimeoutError:
             raise RequestTimeoutError(
                 f"The body arrived too slowly: {self._received} bytes in {allowed:.0f} s."
-                f" Send at least {settings.body_bytes_per_second} bytes a second, and all of it in"
-                f" {settings.whole_body_seconds:g} s."
+                f" Send at least {settings.body_bytes_per_second} bytes per second, and all of it"
+                f" within {settings.whole_body_seconds:g} s."
                 " Nothing was stored.",
                 headers={"Connection": "close"},
             ) from None
 
 
 async def drain(receive: Receive) -> bool:
-    """Read and drop what is left of a refused body. Return whether that was all of it."""
+    """Read and drop the rest of a refused body; return whether that was all of it."""
     dropped = 0
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
@@ -95,7 +95,9 @@ async def drain(receive: Receive) -> bool:
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives a body that was read, and then goes on with the request."""
+    """Return a `receive` that yields a body that was already read, and then the rest of the
+    request.
+    """
     given = False
 
     async def next_message() -> Message:

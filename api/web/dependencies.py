@@ -1,7 +1,7 @@
 """FastAPI dependencies that read one named part of the deployment from `app.state`.
 
-None of them waits, so none is given to a thread. Parts that one domain alone uses are declared with
-that domain's routes, by `part`.
+None of them waits, so none needs a thread. Parts that only one domain uses are declared with that
+domain's routes, by `part`.
 """
 
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ def part(name: str) -> Any:
 StoreDep = Annotated[Store, part("store")]
 SettingsDep = Annotated[Settings, part("settings")]
 PlatformDep = Annotated[Platform, part("platform")]
-# The name of the ledger, which every signed request names.
+# Name of the ledger, which every signed request states.
 OriginDep = Annotated[str, part("origin")]
 
 
@@ -34,5 +34,5 @@ async def _session(store: StoreDep) -> Session:
     return store.reading_session()
 
 
-# A session that connects at the first query. `api.web.routing.Route` ends it with the endpoint.
+# A session that connects at the first query. `api.web.routing.Route` closes it after the endpoint.
 ReadDep = Annotated[Session, Depends(_session)]

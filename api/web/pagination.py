@@ -1,4 +1,4 @@
-"""Lists, a page at a time: newest first, by cursor."""
+"""Pages of lists: newest first, by cursor."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -20,7 +20,9 @@ def page(
     cursor: Any,
     limit: int,
 ) -> Page[View]:
-    """Rows below the cursor in the order of `key`, which is unique and grows with age."""
+    """Return the rows below the cursor in the order of `key`, which is unique and grows with
+    age.
+    """
     if cursor is not None:
         query = query.where(col(key) < cursor)
     rows = list(session.exec(query.order_by(col(key).desc()).limit(limit + 1)))

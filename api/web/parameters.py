@@ -15,7 +15,7 @@ IdQuery = Annotated[str | None, Query(max_length=64)]
 EntryNumberPath = Annotated[int, Path(ge=0, le=2**62)]
 HeadSizeQuery = Annotated[int, Query(ge=1, le=2**62)]
 LabelPath = Annotated[str, Path(pattern=r"^g(0|[1-9][0-9]{0,2})$", examples=["g0"])]
-PartQuery = Annotated[int, Query(ge=0, le=100_000, description="The number of the part.")]
+PartQuery = Annotated[int, Query(ge=0, le=100_000, description="Number of the part.")]
 KeyHeader = Annotated[
     str,
     Header(
@@ -23,7 +23,7 @@ KeyHeader = Annotated[
         min_length=8,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="One key per thing you mean to do; a retry with it is never charged again.",
+        description="One key per intended action; a retry with it is never charged again.",
     ),
 ]
 SignatureHeader = Annotated[

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems: one place where they become responses."""
+"""Responses for errors, as RFC 9457 problems: the only place where errors become responses."""
 
 import logging
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from openapi.complaints import what_is_wrong, where_it_is
 from openapi.problems import TABLE, Problem, problem
 
 MEDIA_TYPE = "application/problem+json"
-# The statuses that Starlette raises by itself.
+# Statuses that Starlette raises by itself.
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed", 406: "not-acceptable"}
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def database_unavailable(error: Exception) -> UnavailableError:
     cause = getattr(error, "orig", None) or error
     log.error("database.unavailable", extra={"error": type(cause).__name__})
     return UnavailableError(
-        "the database does not answer; nothing was lost, try again", headers={"Retry-After": "2"}
+        "The database does not answer. Nothing was lost. Try again.", headers={"Retry-After": "2"}
     )
 
 
@@ -59,7 +59,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def framework(request: Request, error: HTTPException) -> Response:
-        if isinstance(error.__cause__, ApiError):  # ours, raised while the body streamed in
+        # our own error, raised while the body streamed in
+        if isinstance(error.__cause__, ApiError):
             return respond(error.__cause__, request.url.path)
         code = _BY_STATUS.get(error.status_code, "malformed-body")
         shown = problem(code, str(error.detail), request.url.path)
@@ -69,7 +70,7 @@ def install(app: FastAPI) -> None:
     def down(request: Request, _: PlatformDownError) -> Response:
         log.error("platform.unavailable")
         gone = UnavailableError(
-            "the platform does not answer; try again",
+            "The platform does not answer. Try again.",
             headers={"Retry-After": "5"},
         )
         return respond(gone, request.url.path)
@@ -80,7 +81,9 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(DataError)
     def unstorable(request: Request, _: DataError) -> Response:
         # PostgreSQL has no NUL in text; everything else was checked before.
-        refused = InvalidRequestError("a text has a character in it that cannot be stored (NUL)")
+        refused = InvalidRequestError(
+            "A text has a character that cannot be stored (NUL). Nothing was stored."
+        )
         return respond(refused, request.url.path)
 
     app.add_exception_handler(ClientDisconnect, _client_gone)
@@ -88,7 +91,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def unexpected(request: Request, error: Exception) -> Response:
         log.error("request.failed", exc_info=error)
-        return respond(ApiError("an unexpected error; it was logged"), request.url.path)
+        return respond(ApiError("An unexpected error occurred, and was logged."), request.url.path)
 
 
 def _database_gone(request: Request, error: Exception) -> Response:
@@ -100,7 +103,7 @@ def _client_gone(_: Request, __: Exception) -> Response:
 
 
 def responses(*errors: type[ApiError], body: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The OpenAPI description of the problems a route may answer with; `body` if it reads JSON."""
+    """Return the OpenAPI description of a route's problems; `body` if the route reads JSON."""
     by_status: dict[int, list[str]] = {}
     # Any request may be shed.
     shed = (RateLimitedError, UnavailableError)
@@ -129,9 +132,11 @@ def _invalid(request: Request, error: RequestValidationError) -> ApiError:
     sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     unread = any(item["loc"] == ("body",) and item["type"] != "missing" for item in found)
     if unread and sent != "application/json":
-        return UnsupportedMediaTypeError("send a body of application/json; nothing was charged")
+        return UnsupportedMediaTypeError(
+            "Send a body of type application/json. Nothing was charged."
+        )
     if any(item["type"] == "json_invalid" for item in found):
-        return MalformedBodyError("the body is not valid JSON; nothing was charged")
+        return MalformedBodyError("The body is not valid JSON. Nothing was charged.")
     errors = [{"at": where_it_is(item), "message": what_is_wrong(item)} for item in found[:20]]
     first = f"{errors[0]['at']}: {errors[0]['message']}"
     return InvalidRequestError(f"{first}. Nothing was charged.", errors=errors)

@@ -1,8 +1,8 @@
-"""Quotas: how much one auditor may keep in the service.
+"""Quotas: the resources that one auditor may have in the service.
 
-Each is checked in the transaction that would keep one more, behind a lock that all such
-transactions take, so that two requests cannot both take the last place. They count what the auditor
-did, never what matched (R2).
+Each is checked in the transaction that would add one. All such transactions take the same lock, so
+that two requests cannot both take the last slot. They count the auditor's own actions, never the
+matches (R2).
 """
 
 from sqlalchemy import ColumnElement, func
@@ -19,7 +19,7 @@ def check_contents(session: Session, auditor_id: str, settings: Settings) -> Non
         _count(session, col(ContentRow.auditor_id) == auditor_id),
         settings.contents_per_auditor,
         "contents",
-        "Contents are never deleted, because receipts name them. Use those that are there, or ask"
+        "Contents are never deleted, because receipts name them. Use existing ones, or ask"
         " the operator to raise `contents_per_auditor`.",
     )
 
@@ -57,7 +57,7 @@ def check_parts(session: Session, audience_id: str, settings: Settings) -> None:
 
 
 def _lock_auditor(session: Session, auditor_id: str) -> None:
-    """Take a lock that rows which refer to the auditor do not wait for (FOR NO KEY UPDATE)."""
+    """Take a lock that does not block rows which refer to the auditor (FOR NO KEY UPDATE)."""
     query = select(AuditorRow.id).where(AuditorRow.id == auditor_id)
     session.exec(query.with_for_update(key_share=True)).one()
 
@@ -71,7 +71,7 @@ def _check(kept: int, limit: int, what: str, advice: str) -> None:
     if kept < limit:
         return
     raise QuotaExceededError(
-        f"You have {kept} {what}, and may have {limit}. Nothing was stored. {advice}",
+        f"You have {kept} {what}; the limit is {limit}. Nothing was stored. {advice}",
         quota=what,
         limit=limit,
     )

@@ -1,4 +1,4 @@
-"""The route class of the whole service: a connection is given back before an answer is serialised.
+"""Route class of the whole service: it returns a connection before an answer is serialised.
 
 FastAPI runs an endpoint in one thread and serialises its answer in another. An endpoint that kept
 its connection meanwhile would wait for a thread, while threads wait for connections: a deadlock.
@@ -16,12 +16,12 @@ from sqlmodel import Session
 
 from api.db import end_read
 
-# Set on an endpoint that ends its sessions: a router may be included in another.
+# Set on an endpoint that ends its sessions, because a router may be included in another.
 _MARK = "ends_sessions"
 
 
 class Route(APIRoute):
-    """A route whose endpoint ends the sessions that it was given, in its own thread."""
+    """Route whose endpoint ends the sessions that it was given, in its own thread."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, _ending_sessions(endpoint), **options)

@@ -1,15 +1,17 @@
 """Token buckets that all processes of a deployment share, in PostgreSQL.
 
 No request waits for the database because of its rate. Each process holds at most `grant` tokens of
-a caller and draws more in the background, in batches, when half of them are spent. A caller whom
-the process does not know yet is lent a grant at once. The loan is deducted from the shared bucket
-by the next draw, so that the bucket may be negative for a while.
+a caller and draws more in the background, in batches, when half of them are spent. A caller who is
+new to the process is lent a grant at once. The next draw deducts the loan from the shared bucket,
+so the bucket may be negative for a while.
 
 Bound: in T seconds after a bucket was full, N processes together admit at most
+
     burst + rate * T + N * grant      with grant = max(1, burst // 4).
-All that is admitted was deducted, but for at most one loan of each process. A process lends to the
-same caller again only after `burst / rate` idle seconds, in which the shared bucket fills up, or
-after a restart.
+
+Everything admitted was deducted, except for at most one loan of each process. A process lends to
+the same caller again only after `burst / rate` idle seconds, in which the shared bucket fills up,
+or after a restart.
 
 While the database does not answer, nothing is drawn: a process admits what it holds.
 """
@@ -23,7 +25,7 @@ from dataclasses import dataclass
 from api.web.token_buckets import MAX_BUCKETS, Rate
 
 _GRANTS_PER_BURST = 4
-# A bucket that has run dry is asked again when it has refilled for so long.
+# An empty bucket is drawn from again after it has refilled for this time.
 _REFILL_SECONDS = 0.25
 # Added to Retry-After: a draw has happened by then.
 _DRAW_SECONDS = 0.5
@@ -45,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True)
 class TokensGranted:
-    """The answer: tokens granted, and the level of the bucket after that."""
+    """Answer to a draw: tokens granted, and the level of the bucket afterwards."""
 
     granted: int
     level: float
@@ -66,7 +68,7 @@ class _Held:
 
 
 class SharedBuckets:
-    """The share of one process in the buckets of one scope."""
+    """Share of one process in the buckets of one scope."""
 
     def __init__(self, rate: Rate, name: Callable[[str], str], wake: Callable[[], None]) -> None:
         self._rate = rate
@@ -103,7 +105,7 @@ class SharedBuckets:
             ]
 
     def receive(self, drawn: dict[str, TokensGranted], asked: list[Request]) -> None:
-        """Take in what was drawn."""
+        """Add the tokens that were drawn."""
         paid = {request.name: request.debt for request in asked}
         with self._lock:
             at = time.monotonic()
@@ -120,7 +122,7 @@ class SharedBuckets:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether somebody's tokens are to be drawn, now or later."""
+        """Whether tokens of a caller will be drawn, now or later."""
         return bool(self._pending)
 
     def _find(self, who: str, at: float) -> tuple[str, _Held]:

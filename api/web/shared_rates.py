@@ -1,4 +1,4 @@
-"""The thread that draws tokens for all buckets of a process, and the statement that it runs."""
+"""Thread that draws tokens for all buckets of a process, and its database statements."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ from api.kernel.settings import Settings
 from api.web.shared_buckets import Request, SharedBuckets, TokensGranted
 from api.web.token_buckets import LocalBuckets, Rate, TokenBuckets
 
-# Seconds between two draws, and between two looks where nobody waits.
+# Seconds between two draws, and between two checks while nobody waits.
 _PAUSE, _IDLE = 0.05, 0.5
 _FAILED_SECONDS = 1.0
 _CLEANING_SECONDS = 60.0
@@ -71,7 +71,7 @@ class SharedRates:
         return made
 
     def run(self, stop: threading.Event) -> None:
-        """Draw tokens until told to stop. Without shared buckets there is nothing to draw."""
+        """Draw tokens until `stop` is set. Without shared buckets there is nothing to draw."""
         while self._shared and not stop.is_set():
             self._wake.wait(_PAUSE if any(each.is_waiting for each in self._scopes) else _IDLE)
             self._wake.clear()
@@ -103,7 +103,7 @@ class SharedRates:
             session.exec(delete(RateBucketRow).where(col(RateBucketRow.name).in_(_FULL)))
 
     def _name(self, scope: str, who: str) -> str:
-        """Return the name of a caller in the database, which keeps no address."""
+        """Return the name of a caller in the database, which stores no address."""
         digest = hmac.new(self._key, f"{scope}:{who}".encode(), hashlib.sha256)
         return f"{scope}:{digest.hexdigest()[:32]}"
 
@@ -129,7 +129,7 @@ def draw(session: Session, requests: Iterable[Request]) -> dict[str, TokensGrant
 
 
 def _full(request: Request) -> dict[str, Any]:
-    """Return a bucket that nobody has drawn from."""
+    """Return a bucket from which nobody has drawn."""
     bucket = {"name": request.name, "tokens": float(request.rate.burst)}
     return {**bucket, "drawn_at": EPOCH, "full_at": EPOCH}
 

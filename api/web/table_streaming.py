@@ -1,7 +1,7 @@
-"""Tables as CSV or Parquet, made while they are sent.
+"""Tables as CSV or Parquet, generated while they are sent.
 
-Parquet holds every value as it is. CSV is for spreadsheets, which take a text that begins with
-= + - or @ for a formula: such a text gets an apostrophe before it.
+Parquet holds every value unchanged. CSV is for spreadsheets, which read a text that begins with =,
++, - or @ as a formula: such a text gets an apostrophe before it.
 """
 
 import csv
@@ -69,7 +69,7 @@ def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _lines(rows: Iterable[Sequence[str]]) -> bytes:
-    # RFC 4180; with line ends of both characters, the writer quotes cells that hold either.
+    # RFC 4180; with both characters as line end, the writer quotes cells that hold either.
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(rows)
     return text.getvalue().encode()

@@ -1,8 +1,8 @@
 """Token buckets in memory: one per caller, refilled at a rate; a request takes one token.
 
-At most `MAX_BUCKETS` callers are known at a time. Buckets that are full again are dropped first,
-which changes nothing for their callers. Where none is full, callers that are not known share one
-bucket: no bucket that limits somebody is ever dropped, so the gate stays shut.
+At most `MAX_BUCKETS` callers are known at a time. Full buckets are dropped first, which changes
+nothing for their callers. If none is full, unknown callers share one bucket. So no bucket that
+limits somebody is ever dropped, and nobody can evade a limit that way.
 """
 
 import math
@@ -14,13 +14,13 @@ from typing import Protocol
 from api.kernel.errors import RateLimitedError
 
 MAX_BUCKETS = 10_000
-# The bucket of callers who find no place of their own.
+# Bucket of callers without a bucket of their own.
 _OVERFLOW = ""
 _SWEEP_SECONDS = 1.0
 
 
 class TokenBuckets(Protocol):
-    """Rates of callers."""
+    """Rate limits of callers."""
 
     def take(self, who: str) -> None:
         """Take a token of this caller, or raise `RateLimitedError`."""
@@ -29,7 +29,7 @@ class TokenBuckets(Protocol):
 
 @dataclass(frozen=True)
 class Rate:
-    """Tokens per minute, and how many a full bucket has."""
+    """Tokens per minute, and the size of a full bucket."""
 
     per_minute: float
     burst: int
@@ -43,14 +43,16 @@ class Rate:
         return self.burst / self.per_second
 
     def after(self, tokens: float, seconds: float) -> float:
-        """Return the tokens of a bucket that was left alone for some seconds."""
+        """Return the tokens of a bucket after some seconds without a request."""
         return min(self.burst, tokens + seconds * self.per_second)
 
     def refusal(self, tokens: float, margin: float = 0.0) -> RateLimitedError:
-        """Return the refusal of a bucket with less than one token, with the time until it has."""
+        """Return the refusal of a bucket with less than one token, with the time until it has
+        one.
+        """
         wait = math.ceil((1 - tokens) / self.per_second + margin)
         return RateLimitedError(
-            f"more than {self.per_minute:g} requests a minute; try again in {wait} s",
+            f"More than {self.per_minute:g} requests per minute. Try again in {wait} s.",
             headers={"Retry-After": str(wait)},
         )
 
@@ -62,7 +64,7 @@ class _Bucket:
 
 
 class LocalBuckets:
-    """Buckets of one process."""
+    """Token buckets of one process."""
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate
@@ -78,7 +80,7 @@ class LocalBuckets:
             bucket.tokens = self._rate.after(bucket.tokens, at - bucket.at)
             bucket.at = at
             if bucket.tokens < 1:
-                # A refusal takes nothing, so that Retry-After is true.
+                # A refusal takes no token, so that Retry-After is right.
                 raise self._rate.refusal(bucket.tokens)
             bucket.tokens -= 1
 
@@ -90,7 +92,7 @@ class LocalBuckets:
         return self._buckets.setdefault(who, _Bucket(self._rate.burst, at))
 
     def _sweep(self, at: float) -> None:
-        """Drop buckets that are full again, at most once a second: it looks at all of them."""
+        """Drop buckets that are full again, at most once a second, because it reads all of them."""
         if at - self._swept_at < _SWEEP_SECONDS:
             return
         self._swept_at, full = at, self._rate.seconds_to_fill

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from api.kernel.errors import OverloadedError
 
-# Seconds that a request waits for its place before it is refused.
+# Longest wait of a request for its place, in seconds; then it is refused.
 PATIENCE = 20.0
 
 

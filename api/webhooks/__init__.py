@@ -1,1 +1,1 @@
-"""Webhooks: entries of the ledger, pushed to people who may see them and asked for it."""
+"""Webhooks: ledger entries, pushed to people who may see them and registered a URL."""

@@ -1,10 +1,9 @@
-"""One delivery: a signed POST, of whose answer nothing but the status is read.
+"""Delivery of one entry: a signed POST, of whose answer only the status is read.
 
 [SW] Standard Webhooks 1.0.0: headers, `v1a` (Ed25519) over `{id}.{timestamp}.{body}`; success is a
-2xx, redirects are not followed, 410 means never again.
-
-The key is the one that signs receipts. A receipt's signing input begins with base64url of `{"`, a
-webhook's with `webhook_`: neither can be taken for the other.
+2xx, redirects are not followed, 410 means never again. The key is the one that signs receipts. A
+receipt's signing input begins with base64url of `{"`, a webhook's with `webhook_`. So neither can
+be used as the other.
 """
 
 import base64
@@ -20,27 +19,27 @@ from joserfc.jwk import OKPKey
 from api.webhooks.addresses import Target, parse, resolve
 
 TIMEOUT = 10.0
-# As much of an answer as can hold its status line.
+# Maximum bytes of an answer that are read: enough for its status line.
 ANSWER_BYTES = 256
 
 
 class DeliveryError(Exception):
-    """Nobody took it."""
+    """The receiver did not accept the delivery."""
 
 
 class GoneError(DeliveryError):
-    """The receiver wants no more  [SW, Delivery success and failure]."""
+    """The receiver wants no further deliveries  [SW, Delivery success and failure]."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """`private` lets it reach this machine and plain http, which is for tests alone."""
+    """Sender of deliveries; `private` permits this machine and plain http, for tests only."""
 
     private: bool = False
     tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> None:
-        """Deliver, or raise: everything together within the time-out."""
+        """Deliver, or raise; all steps together must end within the time-out."""
         until = time.monotonic() + TIMEOUT
         target = parse(url, private=self.private)
         address = resolve(target, private=self.private)
@@ -70,9 +69,9 @@ class Sender:
 def headers_of(
     webhook_id: str, number: int, body: bytes, keys: Iterable[OKPKey], at: int
 ) -> dict[str, str]:
-    """The headers of one attempt; the id stays the same however often it is tried.
+    """Return the headers of one attempt; the id is the same for all attempts.
 
-    Signed by each of the keys, so that one may take over from another  [SW, Signature scheme].
+    Each of the keys signs, so that receivers can follow a rotation  [SW, Signature scheme].
     """
     message = f"{webhook_id}-{number}"
     signed = f"{message}.{at}.".encode() + body
@@ -85,7 +84,7 @@ def headers_of(
 
 
 def public_key(key: OKPKey) -> str:
-    """The key that verifies, as [SW] writes it."""
+    """Return the public key in the form of [SW]."""
     raw = _private(key).public_key().public_bytes_raw()
     return f"whpk_{base64.b64encode(raw).decode()}"
 
@@ -93,7 +92,7 @@ def public_key(key: OKPKey) -> str:
 def _private(key: OKPKey) -> Ed25519PrivateKey:
     private = key.private_key
     if not isinstance(private, Ed25519PrivateKey):
-        raise TypeError("webhooks are signed with an Ed25519 key")
+        raise TypeError("Webhooks are signed with an Ed25519 key.")
     return private
 
 
@@ -111,7 +110,7 @@ def _request(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def _status(connection: socket.socket, until: float) -> bytes:
-    """The three digits of `HTTP/1.1 204 No Content`."""
+    """Return the three digits of `HTTP/1.1 204 No Content`."""
     answer = b""
     while b"\r\n" not in answer and len(answer) < ANSWER_BYTES:
         connection.settimeout(_left(until))
@@ -121,7 +120,7 @@ def _status(connection: socket.socket, until: float) -> bytes:
         answer += received
     words = answer.split(b"\r\n", 1)[0].split(b" ")
     if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or len(words[1]) != 3:
-        raise ValueError("this is no answer")
+        raise ValueError("The answer has no valid status line.")
     return words[1]
 
 

@@ -1,8 +1,8 @@
-"""Pushing entries: at least once, in order, again later where nobody answered, until a day is over.
+"""Push loop: delivers entries at least once and in order, and retries failures for up to a day.
 
-The ledger is the queue, and a row says how far each webhook got: what was written is pushed after a
-restart too. A webhook is claimed by moving its next attempt into the future, so that of several
-processes one pushes.
+The ledger is the queue, and a row states the progress of each webhook. So entries are pushed after
+a restart too. A process claims a webhook by moving its next attempt into the future, so that only
+one of several processes pushes.
 """
 
 import logging
@@ -21,20 +21,20 @@ from api.db import EntryRow, Store, WebhookRow
 from api.identity.caller import load_caller
 from api.identity.signing_keys import SigningKeys
 from api.kernel.clock import now
-from api.ledger.visibility import visible
+from api.ledger.visibility import select_visible_entries
 from api.webhooks.addresses import AddressError
 from api.webhooks.delivery import DeliveryError, GoneError, Sender, headers_of
 
 log = logging.getLogger(__name__)
 
 CLAIM = timedelta(seconds=60)
-# Attempts of one claim end well before the claim does.
+# Entries per claim, so few that all attempts end well before the claim does.
 AT_A_TIME = 4
 THREADS = 8
-# A rotated key signs in addition to the new one for this long, so that receivers can follow.
+# Time for which a rotated key signs in addition to the new one, so that receivers can follow.
 OVERLAP = timedelta(days=7)
 _IS_DUE = and_(WebhookRow.state == "active", col(WebhookRow.next_at) <= bindparam("now"))
-# Asked all the time, by every process: mostly there is none.
+# Run very often, by every process; usually there is none.
 _ANY = select(WebhookRow.id).where(_IS_DUE).limit(1)
 _DUE = select(WebhookRow).where(_IS_DUE).limit(200)
 
@@ -51,7 +51,7 @@ class Pusher:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self, stop: threading.Event) -> None:
-        """Push until told to stop."""
+        """Push until `stop` is set."""
         self.stop = stop
         if self.sender.private:
             log.warning("webhooks.private_hosts_allowed")
@@ -68,7 +68,7 @@ class Pusher:
         pool.shutdown(cancel_futures=True)
 
     def push(self, webhook_id: str) -> int:
-        """Push what is waiting for one webhook; how many entries were taken."""
+        """Push the waiting entries of one webhook; return the number of accepted ones."""
         claimed = self._claim(webhook_id)
         if claimed is None:
             return 0
@@ -87,12 +87,12 @@ class Pusher:
     def _safely(self, webhook_id: str) -> int:
         try:
             return self.push(webhook_id)
-        except Exception:  # it is claimed, and is tried again when the claim is over
+        except Exception:  # it stays claimed, and is tried again when the claim has ended
             log.exception("webhooks.error")
             return 0
 
     def due(self) -> list[str]:
-        """Webhooks for which there is something to push now."""
+        """Return the webhooks with entries to push now."""
         asked = {"now": now()}
         with self.store.autocommit_connection() as connection:
             if connection.execute(_ANY, asked).first() is None:
@@ -142,7 +142,7 @@ class Pusher:
         log.warning("webhook.failed", extra={"webhook": webhook_id, "error": reason})
 
     def _pause(self, failures: int) -> timedelta:
-        """Twice as long each time, and never quite the same."""
+        """Return a pause that doubles each time, with some randomness."""
         longer = self.first_pause * int(2 ** min(failures, 20))
         return min(longer, self.longest_pause) * (1 + secrets.randbelow(256) / 1024)
 
@@ -151,7 +151,7 @@ def _entries(session: Session, webhook: WebhookRow, limit: int) -> Sequence[Entr
     caller = load_caller(session, webhook.researcher_id)
     if caller is None:  # removed
         return []
-    query = visible(caller).where(col(EntryRow.number) > webhook.after)
+    query = select_visible_entries(caller).where(col(EntryRow.number) > webhook.after)
     return session.exec(query.order_by(col(EntryRow.number)).limit(limit)).all()
 
 

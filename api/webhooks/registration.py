@@ -1,9 +1,9 @@
-"""Registering webhooks: a few per person, to where they may lead."""
+"""Registration of webhooks: a few per person, to allowed addresses."""
 
 from joserfc.jwk import OKPKey
 from sqlmodel import Session, col, select
 
-from api.db import HeadRow, ResearcherRow, WebhookRow
+from api.db import LedgerEndRow, ResearcherRow, WebhookRow
 from api.identity.caller import Caller
 from api.kernel.clock import now
 from api.kernel.errors import ConflictError, ForbiddenError, InvalidRequestError, NotFoundError
@@ -16,24 +16,27 @@ MOST = 5
 
 
 def check(draft: WebhookDraft, *, private: bool) -> None:
-    """Refuse what is never delivered to; where a name leads is looked at each time."""
+    """Refuse a URL that deliveries never reach; a name is resolved at each delivery."""
     try:
         target = parse(draft.url, private=private)
         if not private:
             refuse_private(target)
     except AddressError as error:
-        raise InvalidRequestError(f"{error}; nothing was registered") from error
+        raise InvalidRequestError(f"{error}. Nothing was registered.") from error
 
 
 def register(session: Session, caller: Caller, draft: WebhookDraft) -> WebhookRow:
     if caller.role == "applicant":
-        raise ForbiddenError("an applicant looks at the application; entries are not theirs yet")
-    # The person is locked, so that two requests at once do not make six of five.
+        raise ForbiddenError("An applicant may see only the application, not ledger entries.")
+    # The person is locked, so that two concurrent requests cannot exceed the limit.
     person = select(ResearcherRow).where(ResearcherRow.id == caller.researcher_id)
     session.exec(person.with_for_update()).one()
     if len(list_webhooks(session, caller)) >= MOST:
-        raise ConflictError(f"you have {MOST} webhooks; delete one first", case="too-many-webhooks")
-    newest = session.exec(select(HeadRow)).one().size - 1
+        raise ConflictError(
+            f"You have {MOST} webhooks, which is the limit. Delete one first.",
+            case="too-many-webhooks",
+        )
+    newest = session.exec(select(LedgerEndRow)).one().size - 1
     at = now()
     row = WebhookRow(
         id=new_id("webhook"),

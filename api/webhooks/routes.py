@@ -1,4 +1,4 @@
-"""`/v1/webhooks`: have your entries pushed (Standard Webhooks). The feed can be polled instead."""
+"""`/v1/webhooks`: push of your entries (Standard Webhooks). The feed can be polled instead."""
 
 from api.identity.dependencies import SigningKeysDep
 from api.identity.roles import CallerDep
@@ -30,7 +30,9 @@ def register_webhook(
     settings: SettingsDep,
     signing_keys: SigningKeysDep,
 ) -> Webhook:
-    """Push the entries you may see to this URL, signed with the key that signs receipts."""
+    """Register a URL to which the entries that you may see are pushed, signed with the receipt
+    key.
+    """
     registration.check(draft, private=settings.webhook_private_hosts)
     with store.write() as session:
         row = registration.register(session, caller, draft)
@@ -41,7 +43,7 @@ def register_webhook(
 def list_webhooks(
     caller: CallerDep, session: ReadDep, signing_keys: SigningKeysDep
 ) -> Page[Webhook]:
-    """Your webhooks, and how far each of them got."""
+    """List your webhooks, with the progress of each."""
     key = signing_keys.current("receipt")
     rows = registration.list_webhooks(session, caller)
     return Page[Webhook](items=[registration.to_wire(row, key) for row in rows])
@@ -49,6 +51,6 @@ def list_webhooks(
 
 @router.delete("/{webhook_id}", status_code=204, responses=responses(NotFoundError))
 def delete_webhook(webhook_id: str, caller: CallerDep, store: StoreDep) -> None:
-    """Push no more to it."""
+    """Delete a webhook: nothing more is pushed to it."""
     with store.write() as session:
         registration.delete(session, caller, webhook_id)

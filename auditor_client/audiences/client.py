@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from auditor_client.audiences.weighted import WeightedAudience
 
 PATH = "/v1/audiences"
-# How often parts are sent again that the service accepted and then lost.
+# Number of times that parts are sent again if the service accepted and then lost them.
 RESENDS = 2
 
 
 @dataclass(frozen=True)
 class NamedAudience:
-    """An audience and the names of its groups, which only this machine knows."""
+    """An audience and the names of its groups. Only this machine knows the names."""
 
     wire: Audience
     names: Mapping[str, str]
@@ -75,18 +75,24 @@ class Audiences:
         groups_per_person: int = 1,
         confirmed: bool = False,
         consented: bool = False,
+        cluster: str | None = None,
+        correlation: float = 1.0,
         resume: str | None = None,
         begun: Callable[[str], None] | None = None,
         progress: bool = True,
     ) -> NamedAudience:
         """Upload and seal an audience from a pandas, Polars or Arrow table.
 
-        `id` is the column of identifiers (email, phone, username, or email_sha256, phone_sha256 if
-        hashed already); e-mail addresses and phone numbers are hashed here. `country` is the
+        `id` is the column of identifiers: email, phone, username, or the hashed forms email_sha256
+        and phone_sha256. This machine hashes e-mail addresses and phone numbers. `country` is the
         calling code ("+44") or region ("GB") of phone numbers without one. `by` is the column of
-        groups, or several for intersectional ones; names stay here, the platform sees g0, g1, …
-        `where` is a column of true and false. `resume` continues an upload that broke off; `begun`
-        is told the identifier to do so, before the first member is sent.
+        groups, or several for intersectional groups. The names stay here; the platform sees g0, g1,
+        … `where` is a column of true and false. `resume` continues an interrupted upload. `begun`
+        is called with the audience's identifier before the first member is sent.
+
+        `cluster` is a column of people who were recruited together (a household, a class): limits
+        are widened for them, by Σm²/Σm in variance unless a smaller `correlation` is declared. The
+        column stays here.
 
         With `confirmed`, only people are scored who confirmed on the platform, with the audience's
         `participation_code`, that they take part. The audience is then left open for them: call
@@ -101,6 +107,8 @@ class Audiences:
             id_kind=id_kind,
             country=country,
             missing_groups=missing_groups,
+            cluster=cluster,
+            correlation=correlation,
         )
         names = label_names(members.groups)
         upload = AudienceUpload(self._transport, names, members)
@@ -130,11 +138,11 @@ class Audiences:
         begun: Callable[[str], None] | None = None,
         progress: bool = True,
     ) -> "WeightedAudience":
-        """Upload and seal people without groups, whose weights stay here, for two-party audits.
+        """Upload and seal people without groups, for two-party audits; their weights stay here.
 
         `groups` are columns of probabilities (see `auditor_client.demographics`), or one column of
-        labels. `resume` continues an upload, or finds the weights of one that was sealed. `begun`
-        is told the audience's identifier before anybody is sent.
+        labels. `resume` continues an upload, or finds the weights of a sealed one. `begun` is
+        called with the audience's identifier before anybody is sent.
         """
         from auditor_client.audiences.weighted import WeightedAudience, read_weighted
 
@@ -163,12 +171,12 @@ class Audiences:
     ) -> "WeightedAudience":
         """Declare people for one two-party audit without showing them to the platform.
 
-        Nothing is uploaded. A run finds which of the platform's people are among them. People
-        who are not on the platform stay hidden from it. A person named in several rows counts in
-        the first of them. `rows` is the number that the platform sees (default: the number of
-        people named); the remaining rows are random tokens without a weight. The order of rows is
-        random. Keep the returned value: a run needs it. `resume` makes it again, in another order,
-        for the same people, declared before as this audience on this machine.
+        Nothing is uploaded. A run finds which of the platform's people are among them. The platform
+        does not learn who the others are. A person who is named in several rows counts in the first
+        of them. `rows` is the number that the platform sees (default: the number of people named);
+        the remaining rows are random tokens without a weight. The order of rows is random. Keep the
+        returned value: a run needs it. `resume` rebuilds it, in another order, for people whom this
+        machine declared earlier as this audience.
         """
         from auditor_client.audiences.weighted import WeightedAudience, hidden_rows, read_weighted
 
@@ -192,7 +200,9 @@ class Audiences:
     def _hidden_before(
         self, audience_id: str, kind: Any, parts: Mapping[str, Any], rows: int
     ) -> Audience:
-        """Return an audience declared before, of these people and as many rows."""
+        """Return an audience that was declared earlier with these people and this number of
+        rows.
+        """
         record = load_record(audience_id)
         audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
         declared = sum(group.members for group in audience.groups)
@@ -201,7 +211,10 @@ class Audiences:
             or record.commitment != commitment(record.salt, kind, parts)
             or declared != rows
         ):
-            raise InputError(f"{audience_id} was declared of other people, or on another machine.")
+            raise InputError(
+                f"{audience_id} was declared for other people, or on another machine. Nothing "
+                "was sent. Use the same table on the same machine, or omit resume=."
+            )
         return audience
 
     def seal(self, audience_id: str) -> NamedAudience:
@@ -212,11 +225,13 @@ class Audiences:
         path = f"{PATH}/{audience_id}"
         if record.rows is None and self._transport.get(path, Audience).state == "open":
             raise InputError(
-                f"{audience_id} was uploaded by an earlier version: upload it again.",
+                f"{audience_id} was uploaded by an earlier version of this client, which "
+                "kept no commitment: upload it again.",
                 case="earlier-version",
             )
         try:
-            # Repeating is harmless: the second time it is sealed already, and we look at how.
+            # A repeated call is harmless: the audience is sealed already, and its commitment is
+            # compared.
             body = Seal(salt=b64encode(record.salt))
             sealed = self._transport.post(f"{path}/seal", body, Audience, retry_idempotently=True)
         except AudienceSealedError:
@@ -229,7 +244,7 @@ class Audiences:
         return NamedAudience(sealed, record.names)
 
     def _seal_sent(self, upload: AudienceUpload, audience_id: str) -> NamedAudience:
-        """Seal what was just sent; parts that the service lost meanwhile are sent again."""
+        """Seal the uploaded audience; send parts again that the service has lost since."""
         for _ in range(RESENDS):
             try:
                 return self.seal(audience_id)
@@ -240,9 +255,10 @@ class Audiences:
     def sample(
         self, attribute: str, sizes: Mapping[str, int], *, consented: bool = False
     ) -> NamedAudience:
-        """People the platform draws at random among those who declared the attribute to it.
+        """Draw people at random, at the platform, among those who declared the attribute there.
 
-        `consented`: only those who agreed to be shown other people's recommendations for a while.
+        `consented` limits the draw to people who agreed to see other people's recommendations for a
+        while.
         """
         names = label_names(sizes)
         groups = [
@@ -255,15 +271,17 @@ class Audiences:
         return NamedAudience(audience, names)
 
     def get(self, audience_id: str) -> NamedAudience:
-        """An audience by its identifier, with the names of its groups if they were given here."""
+        """Return an audience by its identifier, with group names if this machine uploaded
+        it.
+        """
         audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
         return NamedAudience(audience, names_for(audience.id))
 
     def delete(self, audience_id: str) -> None:
-        """Have the platform forget the members of an unsealed or finished audience."""
+        """Delete the members of an unsealed or finished audience at the platform."""
         self._transport.send("DELETE", f"{PATH}/{audience_id}")
 
     def list(self) -> list[NamedAudience]:
-        """All audiences of this auditor."""
+        """Return all audiences of this auditor."""
         audiences = self._transport.items(PATH, Audience)
         return [NamedAudience(audience, names_for(audience.id)) for audience in audiences]

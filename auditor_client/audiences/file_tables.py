@@ -13,7 +13,7 @@ PARQUET = frozenset({".parquet", ".pq"})
 
 
 def read_table(file: Path, texts: Sequence[str], where: str | None) -> pa.Table:
-    """A CSV or Parquet file; of a CSV, identifiers and groups are read as text."""
+    """Return the table in a CSV or Parquet file; identifiers and groups in a CSV are text."""
     try:
         data = file.read_bytes()
     except FileNotFoundError as error:
@@ -22,7 +22,7 @@ def read_table(file: Path, texts: Sequence[str], where: str | None) -> pa.Table:
 
 
 def parse_table(data: bytes, file: Path, texts: Sequence[str], where: str | None) -> pa.Table:
-    """The table in these bytes of the file."""
+    """Return the table that these bytes of the file hold."""
     source = pa.BufferReader(data)
     try:
         if file.suffix.lower() in PARQUET:

@@ -1,4 +1,4 @@
-"""Identifiers, normalised and hashed as the custom-audience products do, before they leave.
+"""Identifiers: normalised and hashed on this machine, as custom-audience products do it.
 
     e-mail     strip, lower-case                                    → SHA-256 of its UTF-8
     phone      E.164: "+", country code, number, no separators      → SHA-256 of its UTF-8
@@ -17,7 +17,7 @@ from auditor_client.audiences.phone_numbers import e164
 from auditor_client.errors import InputError
 from openapi.resources import IdentifierKind
 
-# What a column may hold; the hashed kinds and user names are also what is sent.
+# Kinds of identifier in a column. Hashed kinds and user names are sent as they are.
 ColumnKind = Literal["email", "phone", "username", "email_sha256", "phone_sha256"]
 Normalise = Callable[[object], str | bytes | None]
 
@@ -25,7 +25,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 
 def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
-    """Return the kind of a column's values: as chosen, else by the column's name."""
+    """Return the chosen kind of a column's values (default: by the column's name)."""
     name = chosen or column.strip().lower().replace("-", "").replace(" ", "_")
     aliases = {"mail": "email", "e_mail": "email", "telephone": "phone", "user_name": "username"}
     kind = aliases.get(name, name)
@@ -34,19 +34,20 @@ def column_kind(column: str, chosen: str | None = None) -> ColumnKind:
             return known  # type: ignore[no-any-return]
     kinds = ", ".join(get_args(ColumnKind))
     raise InputError(
-        f"Column {column!r} does not say what it holds: give id_kind= ({kinds}).", case="no-id-kind"
+        f"Column {column!r} names no kind of identifier: give id_kind= ({kinds}).",
+        case="no-id-kind",
     )
 
 
 def wire_kind(kind: ColumnKind) -> IdentifierKind:
-    """The kind that is sent: e-mail addresses and phone numbers leave only as hashes."""
+    """Return the kind that is sent: e-mail addresses and phone numbers are sent only as hashes."""
     if kind == "username":
         return "username"
     return "email_sha256" if kind.startswith("email") else "phone_sha256"
 
 
 def normaliser(kind: ColumnKind, country: str | None = None) -> Normalise:
-    """The function from a value of the column to what is sent; None where there is no value."""
+    """Return the function from a column's value to the sent value; a missing value gives None."""
     if kind == "phone":
         return lambda value: _phone(value, country)
     by_kind: dict[str, Normalise] = {"email": _email, "username": _username}
@@ -93,7 +94,7 @@ def _hashed(value: object) -> bytes | None:
 
 
 def _text(value: object) -> str | None:
-    """The value as stripped text, None where there is none."""
+    """Return the value as stripped text; return None for a missing value."""
     if isinstance(value, float):
         if value != value:
             return None

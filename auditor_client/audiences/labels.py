@@ -9,24 +9,26 @@ JOIN = " × "
 
 
 def label_names(names: Iterable[str]) -> dict[str, str]:
-    """label → name: g0, g1, … by sorted name, so that the same names get the same labels."""
+    """Return names by label: g0, g1, … in order of the names, so equal names get equal labels."""
     ordered = sorted(set(names))
     if not ordered:
-        raise InputError("There is no group: no row is left.", case="no-groups")
+        raise InputError(
+            "No row has an identifier and a group, so there is no group.", case="no-groups"
+        )
     if len(ordered) > MAX_GROUPS:
         raise InputError(
-            f"{len(ordered)} groups are too many (at most {MAX_GROUPS})."
-            " Is `by` a column of categories?",
+            f"{len(ordered)} groups are more than the limit of {MAX_GROUPS}. Nothing was "
+            "sent. Check that `by` names a column of categories.",
             case="too-many-groups",
         )
     return {f"g{number}": name for number, name in enumerate(ordered)}
 
 
-def joined_name(parts: Sequence[object]) -> str:
-    """The name of an intersectional group: "woman × Black"."""
+def join_name(parts: Sequence[object]) -> str:
+    """Return the name of an intersectional group: "woman × Black"."""
     return JOIN.join(str(part) for part in parts)
 
 
 def name_of(names: Mapping[str, str], label: str) -> str:
-    """The name behind a label, or the label where this machine does not know it."""
+    """Return the name of a label, or the label itself if this machine does not know its name."""
     return names.get(label, label)

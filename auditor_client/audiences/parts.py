@@ -1,7 +1,7 @@
-"""An upload cut into parts: Arrow streams of one column, each with its digest.
+"""Parts of an upload: Arrow streams of one column, each with its digest.
 
-The cut depends on the members and the service's limit only, so that a resumed upload finds the
-parts that arrived. How many rows are in a part is kept with the salt: a commitment is to the parts.
+The split depends only on the members and the service's limit, so a resumed upload finds the parts
+that arrived. The number of rows per part is kept with the salt, because the commitment is to parts.
 """
 
 from base64 import b64encode
@@ -31,35 +31,37 @@ class PartBody:
 
     @property
     def digest(self) -> str:
-        """As the service lists it."""
+        """Digest in the form that the service lists."""
         return f"sha256:{sha256(self.body).hexdigest()}"
 
     @property
     def content_digest(self) -> str:
-        """As the header says it (RFC 9530 §2)."""
+        """Digest in the form of the header (RFC 9530 §2)."""
         return f"sha-256=:{b64encode(sha256(self.body).digest()).decode()}:"
 
 
 def rows_per_part(members: pa.Array, bytes_per_part: int) -> int:
-    """As many rows as fit for certain, at most `ROWS_PER_PART`."""
+    """Return the number of rows that certainly fit, at most `ROWS_PER_PART`."""
     widest = pc.max(pc.binary_length(members)).as_py() or 1
     # Arrow pads buffers to 64 bytes and keeps a 4-byte offset per string.
     return max(1, min(ROWS_PER_PART, (bytes_per_part - FRAMING_BYTES) // (widest + 8)))
 
 
-def pieces(members: pa.Array, rows: int) -> list[pa.Array]:
-    """The members of each part of one group, in order."""
+def split_into_parts(members: pa.Array, rows: int) -> list[pa.Array]:
+    """Return the members of each part of one group, in order."""
     return [members.slice(start, rows) for start in range(0, len(members), rows)]
 
 
-def cut(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
+def encode_parts(kind: IdentifierKind, members: pa.Array, rows: int) -> Iterator[PartBody]:
     """Yield the parts of one group in order; each but the last has `rows` rows."""
-    for number, piece in enumerate(pieces(members, rows)):
+    for number, piece in enumerate(split_into_parts(members, rows)):
         yield PartBody(number, len(piece), _stream(kind, piece))
 
 
 def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[pa.Array]]) -> str:
-    """Return the service's expected answer when it seals these groups, given in parts by label."""
+    """Return the commitment that the service must state when it seals these groups, given as parts
+    by label.
+    """
     digests = {
         label: group_digest(part_digest(tokens_of(kind, part)) for part in parts)
         for label, parts in groups.items()
@@ -68,7 +70,7 @@ def commitment(salt: bytes, kind: IdentifierKind, groups: Mapping[str, Sequence[
 
 
 def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
-    # A fresh array: a slice would carry its parent's buffers and other bytes.
+    # Copy the array: a slice would carry its parent's buffers and other bytes.
     batch = pa.record_batch([pa.concat_arrays([piece])], names=[kind])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -77,7 +79,7 @@ def _stream(kind: IdentifierKind, piece: pa.Array) -> bytes:
 
 
 def tokens_of(kind: IdentifierKind, members: pa.Array) -> Iterator[bytes]:
-    """The members as a commitment takes them, 32 bytes each, some at a time."""
+    """Yield the members as the commitment hashes them, 32 bytes each, in chunks."""
     for start in range(0, len(members), ROWS_PER_PART):
         values = members.slice(start, ROWS_PER_PART).to_pylist()
         yield username_tokens(values) if kind == "username" else b"".join(values)

@@ -4,8 +4,8 @@ The library `phonenumbers` knows the plans. `api/console/static/phones.js` does 
 browser with `libphonenumber-js`; `tests/vectors/phones.json` binds both.
 
 A text can have several readings: "49 1511 2345678" may lack its "+", or be a national number of
-Germany. A number is returned only if exactly one reading is in use. Everything else is refused,
-because a wrong number drops a person from the audit without notice.
+Germany. A number is returned only if exactly one reading is in use. Every other text is refused,
+because a wrong number drops a person from the audit silently.
 """
 
 import re
@@ -17,14 +17,14 @@ from phonenumbers import NumberParseException, PhoneNumber, ValidationResult
 
 from auditor_client.errors import InputError
 
-# Digits of ASCII, full width, Arabic and Persian: those that both libraries know.
+# Digits of ASCII, full width, Arabic and Persian, which both libraries know.
 _DIGITS = "".join(chr(start + digit) for start in (0xFF10, 0x660, 0x6F0) for digit in range(10))
 _TO_ASCII = str.maketrans(_DIGITS + "\uff0b", "0123456789" * 3 + "+")
 _SPACE = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 _INVISIBLE = "\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff"
 _SEPARATOR = re.compile(f"[{_SPACE}{_INVISIBLE}().\\-/\\u2010-\\u2015\\u2212]")
 _COMPACT = re.compile(r"\+?[0-9]+")
-# Spoken as "leave out this zero when you dial the country code".
+# "(0)" means: leave out this zero when you dial the country code.
 _OPTIONAL_ZERO = re.compile(f"\\([{_SPACE}]*0[{_SPACE}]*\\)")
 # "030 123456/57" lists two numbers; "0151/1234567" is one.
 _SECOND_NUMBER = re.compile(r"/[^0-9]*([0-9][^0-9]*){0,3}\Z|/.*/", re.DOTALL)
@@ -55,12 +55,12 @@ def e164(text: str, country: str | None = None) -> str:
     numbers = {_format(number) for number in found if number is not None and _in_use(number)}
     if len(numbers) > 1 or (numbers and _is_guess(written, code, numbers)):
         raise InputError(
-            "it can be read as two phone numbers; write it with + and calling code",
+            "can be read as two phone numbers; write it with + and the calling code",
             case="ambiguous-number",
         )
     if not numbers:
         raise InputError(
-            "not a phone number in use; check its digits and its calling code",
+            "not a phone number in use; check the digits and the calling code",
             case="number-not-in-use",
         )
     return numbers.pop()
@@ -83,13 +83,14 @@ def calling_code(country: str) -> str:
 
 
 def _readings(written: str, code: str | None) -> Iterator[str]:
-    """Yield what the text may mean, as calling code and national number; the stated one first."""
+    """Yield each possible calling code and national number, the stated one first."""
     kept = _compact(_OPTIONAL_ZERO.sub("0", written))
     if kept.startswith("+"):
         yield kept[1:]
         yield _compact(_OPTIONAL_ZERO.sub("", written))[1:]
         return
-    if code is not None:
+    # Where people dial 00 before a calling code, no national number begins with it.
+    if code is not None and not (kept.startswith("00") and _dials_00(code)):
         yield code + kept
         if kept.startswith(code):
             yield kept
@@ -100,6 +101,13 @@ def _readings(written: str, code: str | None) -> Iterator[str]:
         raise InputError(
             "a phone number without a country; give country=, for example '+44'", case="no-country"
         )
+
+
+@lru_cache
+def _dials_00(code: str) -> bool:
+    region = phonenumbers.region_code_for_country_code(int(code))
+    plan = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    return plan is not None and plan.international_prefix == "00"
 
 
 def _compact(written: str) -> str:
@@ -127,7 +135,7 @@ def _in_use(number: PhoneNumber) -> bool:
 
 
 def _is_guess(written: str, code: str | None, numbers: set[str]) -> bool:
-    """Tell whether another number is meant if the plan is newer than the library."""
+    """Tell whether the text means another number under a numbering plan newer than the library."""
     stated = _parse(next(_readings(written, code)))
     if stated is None or _format(stated) in numbers:
         return False

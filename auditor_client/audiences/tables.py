@@ -1,11 +1,11 @@
-"""From a data frame (pandas, Polars or Arrow) to the members of each group.
+"""Members of each group, read from a data frame (pandas, Polars or Arrow).
 
-Within a group, members are sorted and each is there once: the order of rows tells the platform
-nothing, and an upload can be resumed from a frame in another order.
+The members of a group are sorted and unique. So the order of rows tells the platform nothing, and
+an upload can be resumed from a frame in another order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from auditor_client.audiences.clusters import Clusters, clusters_of
 from auditor_client.audiences.identifiers import ColumnKind, column_kind, normaliser, wire_kind
-from auditor_client.audiences.labels import joined_name
+from auditor_client.audiences.labels import join_name
 from auditor_client.errors import InputError
 from openapi.resources import IdentifierKind
 
@@ -24,24 +25,25 @@ Columns = str | Sequence[str]
 
 @dataclass(frozen=True)
 class GroupMembers:
-    """The members of each group by name, and the rows left out. They stay on this machine."""
+    """Members of each group by name, and the dropped rows. They stay on this machine."""
 
     kind: IdentifierKind
     groups: dict[str, pa.Array]
     without_identifier: int = 0
     without_group: int = 0
     repeated: int = 0
+    clusters: Clusters | None = None
 
     @property
     def total(self) -> int:
         return sum(len(members) for members in self.groups.values())
 
     def notes(self) -> list[str]:
-        """Return sentences about the rows that were left out."""
+        """Return sentences about the dropped rows."""
         counts = {
             "had no identifier and were dropped": self.without_identifier,
             "had no group and were dropped": self.without_group,
-            "named somebody who was in the group already": self.repeated,
+            "repeated somebody who was in the group already": self.repeated,
         }
         return [f"{count} rows {words}." for words, count in counts.items() if count]
 
@@ -55,13 +57,16 @@ def read_members(
     id_kind: str | None = None,
     country: str | None = None,
     missing_groups: Missing = "refuse",
+    cluster: str | None = None,
+    correlation: float = 1.0,
 ) -> GroupMembers:
-    """The members of a frame: identifiers of column `id`, in groups by the column(s) `by`.
+    """Return the members of a frame, with identifiers from column `id`, grouped by column(s) `by`.
 
-    `where` names a column of true and false: only true rows count.
+    `where` names a column of true and false: only true rows count. `cluster` names a column of
+    people who were recruited together, `correlation` how much they are alike at most.
     """
     columns = [by] if isinstance(by, str) else list(by)
-    table = open_columns(frame, [id, *columns, *([where] if where else [])])
+    table = open_columns(frame, [id, *columns, *filter(None, (where, cluster))])
     kind = column_kind(id, id_kind)
     rows = _chosen(table, where)
     table = table.take(pa.array(rows))
@@ -69,16 +74,20 @@ def read_members(
     homeless = sum(name is None for name in names)
     if missing_groups == "refuse" and homeless:
         raise InputError(
-            f"{homeless} rows have no value in {', '.join(columns)}."
-            " Fill them, or leave them out with missing_groups='drop'.",
+            f"{homeless} rows have no value in {', '.join(columns)}. Fill them, or drop "
+            "them with missing_groups='drop'.",
             case="missing-values",
         )
     tokens = tokens_of(table[id].to_pylist(), rows, kind, country)
-    return _grouped(kind, names, tokens)
+    found = _grouped(kind, names, tokens)
+    if cluster is None:
+        return found
+    values = table[cluster].to_pylist()
+    return replace(found, clusters=clusters_of(names, tokens, values, correlation))
 
 
 def open_columns(frame: Any, columns: list[str]) -> pa.Table:
-    """The columns that are needed, as an Arrow table: there a missing value is always null."""
+    """Return the needed columns as an Arrow table, in which a missing value is always null."""
     try:
         table = nw.from_native(frame)
     except TypeError as error:
@@ -99,7 +108,7 @@ def open_columns(frame: Any, columns: list[str]) -> pa.Table:
 
 
 def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
-    """Numbers of the rows that count."""
+    """Return the numbers of the rows that count."""
     if where is None:
         return np.arange(len(table))
     if not pa.types.is_boolean(table[where].type):
@@ -108,9 +117,9 @@ def _chosen(table: pa.Table, where: str | None) -> NDArray[np.int64]:
 
 
 def _names(table: pa.Table, columns: list[str]) -> list[str | None]:
-    """The name of the group of each row, None where a part of it is missing."""
+    """Return the name of each row's group; None where a part of the name is missing."""
     keys = list(zip(*(table[column].to_pylist() for column in columns), strict=True))
-    name_of = {key: None if any(map(_absent, key)) else joined_name(key) for key in set(keys)}
+    name_of = {key: None if any(map(_absent, key)) else join_name(key) for key in set(keys)}
     names = [name for name in name_of.values() if name is not None]
     if len(names) != len(set(names)):
         raise InputError(
@@ -128,7 +137,7 @@ def tokens_of(
 ) -> list[str | bytes | None]:
     """Return the token to send for each value, None for a missing one.
 
-    `rows` are for the error text.
+    `rows` are the row numbers for error messages.
     """
     normalise = normaliser(kind, country)
     tokens: list[str | bytes | None] = []

@@ -2,7 +2,7 @@
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
@@ -11,9 +11,9 @@ from auditor_client.audiences.parts import (
     SALT_BYTES,
     PartBody,
     commitment,
-    cut,
-    pieces,
+    encode_parts,
     rows_per_part,
+    split_into_parts,
 )
 from auditor_client.audiences.tables import GroupMembers
 from auditor_client.errors import AuditorError, InputError
@@ -23,33 +23,35 @@ from auditor_client.transport.http_client import Transport
 from openapi.resources import Audience, AudienceDraft, Catalogue, Group
 
 PATH = "/v1/audiences"
-# While one part is on its way, the service keeps another.
+# Two parts: the service stores one while the other is being sent.
 PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
 class AudienceUpload:
-    """Members on their way to one audience. `names` gives the name of the group of each label."""
+    """Upload of members to one audience. `names` gives the group name of each label."""
 
     transport: Transport
     names: dict[str, str]
     members: GroupMembers
 
     def begin(self, body: AudienceDraft) -> str:
-        """Make the audience, and keep its salt before a single member is sent."""
+        """Create the audience, and save its salt before any member is sent."""
         catalogue = self._catalogue()
         self._check(catalogue)
-        record = self._cut(Record(self.names, secrets.token_bytes(SALT_BYTES)), catalogue)
+        record = self._cut(self._record(secrets.token_bytes(SALT_BYTES)), catalogue)
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
 
     def resume(self, audience_id: str) -> str:
         """Go on with an audience that was begun on this machine."""
-        record = self._begun(audience_id)
+        record = replace(self._begun(audience_id), clusters=self._record(b"").clusters)
         if record.names != self.names:
             raise InputError(
-                f"The groups are not those with which {audience_id} was begun.", case="other-groups"
+                f"The groups differ from those with which {audience_id} was begun. "
+                "Nothing was sent. Use the same table, or omit resume=.",
+                case="other-groups",
             )
         if self._audience(audience_id).state == "open":
             save_record(audience_id, self._cut(record, self._catalogue()))
@@ -58,7 +60,7 @@ class AudienceUpload:
         return audience_id
 
     def send(self, audience_id: str, *, progress: bool = True) -> None:
-        """Send every part the service does not have; after a break say how to go on."""
+        """Send every part that the service lacks; after an interruption, say how to continue."""
         audience, rows = self._audience(audience_id), self._begun(audience_id).rows
         if audience.state != "open" or rows is None:
             return
@@ -68,14 +70,16 @@ class AudienceUpload:
                     path = f"{PATH}/{audience_id}/groups/{group.label}"
                     self._send_group(path, group, rows[group.label], line)
         except AuditorError as error:
-            error.add_note(f"Go on later with upload(..., resume={audience_id!r}).")
+            error.add_note(
+                f"The upload was interrupted. Continue it with upload(..., resume={audience_id!r})."
+            )
             raise
 
     def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
         array = self._array(group.label)
-        parts = list(cut(self.members.kind, array, rows))
+        parts = list(encode_parts(self.members.kind, array, rows))
         arrived = {part.number: part.digest for part in group.parts}
-        if arrived and max(arrived) >= len(parts):  # of another frame, or cut in another way
+        if arrived and max(arrived) >= len(parts):  # from another frame, or split in another way
             self.transport.send("DELETE", path)
             arrived = {}
         missing = [part for part in parts if arrived.get(part.number) != part.digest]
@@ -100,6 +104,10 @@ class AudienceUpload:
     def _array(self, label: str) -> pa.Array:
         return self.members.groups[self.names[label]]
 
+    def _record(self, salt: bytes) -> Record:
+        clusters = self.members.clusters
+        return Record(self.names, salt, clusters=asdict(clusters) if clusters else None)
+
     def _begun(self, audience_id: str) -> Record:
         record = load_record(audience_id)
         if record is None or not record.salt:
@@ -109,13 +117,13 @@ class AudienceUpload:
         return record
 
     def _cut(self, record: Record, catalogue: Catalogue) -> Record:
-        """Into parts as large as the service takes them now."""
+        """Split the members into parts of the largest size that the service accepts now."""
         limit = catalogue.limits.bytes_per_part
         rows = {label: rows_per_part(self._array(label), limit) for label in self.names}
         return self._committed(record, rows)
 
     def _committed(self, record: Record, rows: dict[str, int]) -> Record:
-        parts = {label: pieces(self._array(label), rows[label]) for label in self.names}
+        parts = {label: split_into_parts(self._array(label), rows[label]) for label in self.names}
         committed = commitment(record.salt, self.members.kind, parts)
         return replace(record, rows=rows, commitment=committed)
 
@@ -126,16 +134,17 @@ class AudienceUpload:
         return self.transport.get("/v1/catalogue", Catalogue)
 
     def _check(self, catalogue: Catalogue) -> None:
-        """Refuse what the service would refuse, before anything is made."""
+        """Refuse an audience that the service would refuse, before anything is created."""
         kind, limit = self.members.kind, catalogue.limits.members_per_audience
         if kind not in catalogue.identifiers:
             offered = ", ".join(catalogue.identifiers)
             raise InputError(
-                f"{catalogue.platform} does not match {kind}; use {offered}.",
+                f"{catalogue.platform} does not match people by {kind}. Nothing was sent. "
+                f"Use {offered}.",
                 case="identifier-kind",
             )
         if self.members.total > limit:
             raise InputError(
-                f"{self.members.total} members are over the limit of {limit}.",
+                f"{self.members.total} members are more than the limit of {limit}.",
                 case="audience-too-large",
             )

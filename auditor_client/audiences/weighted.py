@@ -1,7 +1,7 @@
-"""People with weights in place of groups: one row each, in the order in which they are sent.
+"""People with weights in place of groups: one row per person, in the order of sending.
 
-Weights say how much of a person is of which group: probabilities (`auditor_client.demographics`),
-or one for the group of a hard label. They stay here; a two-party audit sends them encrypted.
+A weight is the probability that a person is in a group (`auditor_client.demographics`), or 1 for
+the group of a hard label. Weights stay on this machine; a two-party audit sends them encrypted.
 """
 
 import secrets
@@ -25,7 +25,7 @@ TOKEN_BYTES = 32
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """A row for each person, a column for each group."""
+    """Matrix of weights, with a row for each person and a column for each group."""
 
     groups: tuple[str, ...]
     shares: Floats = field(repr=False)
@@ -37,7 +37,7 @@ class WeightedAudience:
 
     audience: NamedAudience
     weights: Weights
-    # Of an audience that is hidden: 32 bytes a row, to be compared without being shown.
+    # For a hidden audience: 32 bytes per row, which a private set intersection compares.
     tokens: bytes | None = field(default=None, repr=False)
 
     @property
@@ -57,10 +57,10 @@ def read_weighted(
     id_kind: str | None = None,
     country: str | None = None,
 ) -> tuple[GroupMembers, Weights]:
-    """Members in the order of their identifiers, and their weights.
+    """Return the members in the order of their identifiers, and their weights.
 
-    `groups` are columns of shares, each named after its group; or one column of hard labels. Who is
-    named twice counts as in the first of their rows.
+    `groups` are columns of shares, each named after its group, or one column of hard labels. A
+    person who is named in several rows counts as in the first.
     """
     labels = isinstance(groups, str)
     columns = [groups] if isinstance(groups, str) else list(groups)
@@ -84,15 +84,18 @@ def read_weighted(
 
 
 def hidden_rows(tokens: bytes, weights: Weights, rows: int | None) -> tuple[bytes, Weights]:
-    """Return tokens and weights in random order, padded to `rows` by random tokens of nobody.
+    """Return tokens and weights in random order, padded to `rows` with random tokens.
 
-    The platform learns which rows matched. In the order of identifiers the others would tell it
-    between which of its people they lie, and padding at the end would tell how much there is.
+    The platform learns which rows matched. In identifier order, it would learn between which of its
+    people each other row lies. Padding at the end would show the number of padding rows.
     """
     people = len(weights.shares)
     lacking = 0 if rows is None else rows - people
     if lacking < 0:
-        raise InputError(f"{people} people are named, which is more than {rows} rows.")
+        raise InputError(
+            f"{people} people are named, more than rows={rows}. Nothing was sent. Give at "
+            "least that number of rows."
+        )
     padded = tokens + secrets.token_bytes(TOKEN_BYTES * lacking)
     shares = np.pad(weights.shares, ((0, lacking), (0, 0)))
     order = list(range(people + lacking))
@@ -106,14 +109,15 @@ def _of_shares(table: pa.Table, columns: list[str]) -> Weights:
     shares = np.nan_to_num(shares)
     if shares.min(initial=0) < 0 or shares.sum(axis=1).max(initial=0) > 1 + 1e-9:
         raise InputError(
-            f"Shares in {', '.join(columns)} must be from 0 to 1, a row's at most 1.",
+            f"Shares in {', '.join(columns)} must be from 0 to 1, with a sum of at most 1 "
+            "in each row.",
             case="shares-above-one",
         )
     return Weights(tuple(columns), shares)
 
 
 def _of_labels(column: pa.ChunkedArray) -> Weights:
-    """One where the label is; a row without a label is of no group."""
+    """Return weight 1 for each row's label; a row without a label is in no group."""
     words = [None if value is None else str(value) for value in column.to_pylist()]
     names = sorted({word for word in words if word is not None})
     if not names:

@@ -1,4 +1,4 @@
-"""Audits: price, run, wait, and read again later."""
+"""Audits of an auditor: pricing, running, waiting and reading again later."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -62,14 +62,14 @@ class Audits(TypedAudits, TwoPartyAudits):
         self._pending = pending
 
     def until_saved(self) -> AbstractContextManager[None]:
-        """Count results of this block as delivered only when it ends without an error.
+        """Mark results of this block as delivered only when the block ends without an error.
 
         with auditor.audits.until_saved():
             audit = auditor.audits.run(content, audience)
             audit.save_receipt("receipt.json")
 
-        Elsewhere a result is delivered as soon as the call returns it. Needs a folder of pending
-        audits, which `Auditor.from_profile` has.
+        Outside such a block, a result is delivered when the call returns it. The block requires a
+        folder of pending audits, which `Auditor.from_profile` has.
         """
         return self._pending.until_saved()
 
@@ -82,16 +82,17 @@ class Audits(TypedAudits, TwoPartyAudits):
         """Pay for an audit of a kind by its name, wait for its release, and verify its receipt.
 
         `said` are the parameters of the kind's contract; each kind has a method that names them.
-        A run that was interrupted is continued by the same call, and charged once; `new` starts
-        another audit. That needs a folder of pending audits, which `Auditor.from_profile` has.
-        Without one, give each audit an `idempotency_key`, and give it again to continue.
+        The same call continues an interrupted run, which is charged once; `new` starts another
+        audit. This requires a folder of pending audits, which `Auditor.from_profile` has. Without
+        the folder, give each audit an `idempotency_key`, and repeat it to continue.
         """
         running = running or RunOptions()
         before = auditor_kind(kind).asking.first(_given(said))
         if before is None:
             return self.run_request(self.requests.of(kind, **said), **running)
         first = self.requests.of(before.kind, **before.said)
-        # The second request follows from the first release: both are kept until both are there.
+        # The second request depends on the first release: keep both records until both are
+        # released.
         with self._pending.until_saved():
             if running.get("new") or not self._pending.is_pending(first.model_dump(mode="json")):
                 second = self.requests.of(kind, **{**said, **before.until_then})
@@ -106,7 +107,9 @@ class Audits(TypedAudits, TwoPartyAudits):
         return self._run(request, KINDS[request.kind], running)
 
     def offer(self, kind: str, /, **said: Any) -> Offer:
-        """Return the price and the forecast of an audit that `ask` would run; it spends nothing."""
+        """Return the price and the forecast of an audit that `ask` would run; this spends
+        nothing.
+        """
         before = auditor_kind(kind).asking.first(_given(said))
         if before is None:
             return self.offer_of(self.requests.of(kind, **said))
@@ -117,7 +120,7 @@ class Audits(TypedAudits, TwoPartyAudits):
         return Offer(second, both.quotes[1], forecast, both.quotes[0], both.covered)
 
     def offer_of(self, request: AuditRequest) -> Offer:
-        """Return the price and the forecast of one request; asking spends nothing."""
+        """Return the price and the forecast of one request; this spends nothing."""
         quote = self.quote(request)
         return Offer(request, quote, self.forecast(request, quote.price), covered=quote.covered)
 
@@ -137,7 +140,7 @@ class Audits(TypedAudits, TwoPartyAudits):
         return within_lifetime(told, request, price, used, catalogue.limits.rho_per_person)
 
     def price(self, content: Content | str, audience: NamedAudience | str, **said: Any) -> Quote:
-        """Return the price of such a `run`, and how large its error would be; it spends nothing."""
+        """Return the price of such a `run` and its expected error; this spends nothing."""
         return self.quote(self.request(content, audience, **said))
 
     def quote(self, request: AuditRequest) -> Quote:
@@ -147,7 +150,7 @@ class Audits(TypedAudits, TwoPartyAudits):
     def price_all(self, requests: Sequence[AuditRequest]) -> BatchQuote:
         """Return the price of several audits, paid in this order; this spends nothing.
 
-        Requests of every kind are made by `request` and by `requests`.
+        `request` and `requests` make requests of every kind.
         """
         body = validate(Batch, root=list(requests))
         return self._transport.post(f"{PATH}/prices", body, BatchQuote, retry_idempotently=True)
@@ -163,28 +166,28 @@ class Audits(TypedAudits, TwoPartyAudits):
     ) -> Audit:
         """Pay for an audit and return at once. The same key never pays twice.
 
-        A submission that was interrupted before the answer came is continued by the same call.
+        The same call continues a submission that was interrupted before its answer arrived.
         """
         with self._claimed(request, RunOptions(idempotency_key=idempotency_key, new=new)) as claim:
             return self._submit(request, claim)
 
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
-        """A submitted audit of any kind, as soon as it is released."""
+        """Wait for a submitted audit of any kind, and return its result."""
         audit = wait_until_final(self._transport, audit_id, progress=progress)
         return self._finished(audit, KINDS[audit.kind])
 
     def wait(self, audit_id: str, *, progress: bool = True) -> ScoreHistogramResult:
-        """The finished score histogram, as soon as it is released."""
+        """Wait for a score histogram, and return its result."""
         return self._finished(
             wait_until_final(self._transport, audit_id, progress=progress), ScoreHistogramResult
         )
 
     def get(self, audit_id: str) -> ScoreHistogramResult:
-        """A score histogram that is released; `NotReleasedError` until then."""
+        """Return a released score histogram; raise `NotReleasedError` before its release."""
         return self._finished(self.state(audit_id), ScoreHistogramResult)
 
     def result(self, audit_id: str) -> AnyResult:
-        """A released audit of any kind; `NotReleasedError` until then."""
+        """Return a released audit of any kind; raise `NotReleasedError` before its release."""
         audit = self.state(audit_id)
         return self._finished(audit, KINDS[audit.kind])
 
@@ -211,7 +214,7 @@ class Audits(TypedAudits, TwoPartyAudits):
         return self._transport.post(f"{PATH}/{audit_id}/cancel", None, Audit)
 
     def list(self) -> list[Audit]:
-        """All audits of this auditor."""
+        """Return all audits of this auditor."""
         return list(self._transport.items(PATH, Audit))
 
     def _run(self, request: AuditRequest, kind: type[Kind], running: RunOptions) -> Kind:
@@ -223,7 +226,7 @@ class Audits(TypedAudits, TwoPartyAudits):
             )
 
     def _claimed(self, request: AuditRequest, running: RunOptions) -> AbstractContextManager[Claim]:
-        """Claim the request: its record is what continues it after an interruption."""
+        """Claim the request: its record continues it after an interruption."""
         key, new = running.get("idempotency_key"), running.get("new", False)
         return self._pending.claimed(request.model_dump(mode="json"), key=key, new=new)
 
@@ -264,6 +267,7 @@ class Audits(TypedAudits, TwoPartyAudits):
             release=release,
             keys=keys,
             names=names,
+            clusters=record.clusters if record else None,
             audit=audit,
             contents=contents,
             mandate=next((item for item in mandates if item.id == audit.mandate_id), None),
@@ -280,22 +284,24 @@ def _given(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tell_both(batch: BatchQuote, running: RunOptions) -> None:
-    """Say what two audits cost before either is paid; stop where only one could be."""
+    """State the cost of both audits before either is paid; refuse if the mandate covers only
+    one.
+    """
     prices = " and ".join(
         f"{quote.price.debit} {quote.price.currency} for the {what}"
         for quote, what in zip(batch.quotes, ("bins", "audit"), strict=True)
     )
     if not batch.covered:
         raise InputError(
-            f"Both audits cost {prices}, which the mandate does not cover. Nothing was paid:"
-            " ask for less, or give the edges of bins, which cost nothing.",
+            f"Both audits cost {prices}, which the mandate does not cover. Nothing was "
+            "paid. Ask for less, or give the edges of bins, which cost nothing.",
             case="not-covered",
         )
-    tell(f"This costs {prices}.", show=running.get("progress", True))
+    tell(f"The audits cost {prices}.", show=running.get("progress", True))
 
 
 def _for_the_first(running: RunOptions) -> RunOptions:
-    """Return how the first of two audits is run: under a key of its own."""
+    """Return options for the first of two audits, with its own idempotency key."""
     key = running.get("idempotency_key")
     return running if key is None else RunOptions(**{**running, "idempotency_key": f"{key}-bins"})
 
@@ -303,6 +309,12 @@ def _for_the_first(running: RunOptions) -> RunOptions:
 def _repeat(claim: Claim) -> str:
     """Say how to continue a request whose answer was lost."""
     if claim.slot is not None:
-        return "It may have been charged. Run the same again: it continues, and is charged once."
+        return (
+            "The audit may have been charged. Run the same call again: it continues the "
+            "audit, which is charged once."
+        )
     key = claim.record.key
-    return f"It may have been charged. Repeat it with idempotency_key={key!r}: charged once."
+    return (
+        f"The audit may have been charged. Repeat the call with idempotency_key={key!r}: "
+        "charged once."
+    )

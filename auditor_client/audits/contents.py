@@ -1,4 +1,4 @@
-"""Trial contents: what the platform's model is asked to score."""
+"""Trial contents, which the platform's model scores."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Contents:
         attributes: Mapping[str, str] | None = None,
         image: str | Path | bytes | None = None,
     ) -> Content:
-        """Upload a content. `image` is a PNG, JPEG or WebP: its bytes or its path."""
+        """Upload a content. `image` is the bytes or the path of a PNG, JPEG or WebP."""
         body = validate(
             ContentDraft,
             kind=kind,
@@ -43,7 +43,7 @@ class Contents:
         return self._transport.get(f"{PATH}/{content_id}", Content)
 
     def list(self) -> list[Content]:
-        """All contents of this auditor."""
+        """Return all contents of this auditor."""
         return list(self._transport.items(PATH, Content))
 
 
@@ -58,4 +58,4 @@ def _media_type(data: bytes) -> str:
     for signature, media_type in SIGNATURES.items():
         if data.startswith(signature):
             return media_type
-    raise InputError("The image is not a PNG, JPEG or WebP.")
+    raise InputError("The image is not a PNG, JPEG or WebP. Nothing was uploaded.")

@@ -1,6 +1,6 @@
 """Generator of the SDK's typed methods: `make kinds`, or this module with `--check`.
 
-Editors and type checkers read them from a file; the contracts of kinds say what is in it.
+Editors and type checkers read the methods from a file. The contracts of kinds define it.
 """
 
 import sys
@@ -61,7 +61,7 @@ def generate() -> str:
             _HEADER.rstrip(),
             "",
             *sorted([*_IMPORTS, *_imports(kinds)]),
-            *_class("TypedRequests", "Requests of every kind, by its parameters."),
+            *_class("TypedRequests", "Requests of every kind, by the parameters of each."),
             *(line for each in kinds for line in _method(each, runs=False)),
             *_class("TypedAudits", "Audits of every kind: pay, wait for the release, verify it."),
             *(line for each in kinds for line in _method(each, runs=True)),
@@ -91,7 +91,7 @@ def _class(name: str, words: str) -> list[str]:
 
 
 def _method(kind: KindContract, *, runs: bool) -> list[str]:
-    """Return the lines of one method, which hands everything on by name."""
+    """Return the lines of one method, which passes every argument on by name."""
     parameters = [*parameters_of(kind.request), *auditor_kind(kind.name).asking.extras]
     things = sorted(
         (each for each in parameters if each.role in _POSITIONAL and each.required),
@@ -173,14 +173,14 @@ def _docstring(kind: KindContract, parameters: list[RequestParameter], levels: b
 
 
 def main() -> int:
-    """Write the module, or say with `--check` whether it is in step with the contracts."""
+    """Write the module; with `--check`, compare it with the contracts."""
     text = generate()
     if "--check" not in sys.argv:
         PATH.write_text(text, encoding="utf-8")
         return 0
     if PATH.read_text(encoding="utf-8") == text:
         return 0
-    print(f"{PATH.name} differs from the contracts of kinds: run make kinds", file=sys.stderr)
+    print(f"{PATH.name} differs from the contracts of kinds. Run make kinds.", file=sys.stderr)
     return 1
 
 

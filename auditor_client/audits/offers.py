@@ -1,4 +1,4 @@
-"""Offers: the price of an audit that was asked for, and what it can tell, before it is paid."""
+"""Offers: the price and the forecast of an audit before it is paid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from openapi.prices import Quote
 
 @dataclass(frozen=True)
 class Offer:
-    """Request with its price and forecast; `first` is the price of an audit that runs before it."""
+    """Request with its price and forecast; `first` is the price of a preceding audit."""
 
     request: AnyRequest
     quote: Quote
@@ -24,7 +24,7 @@ class Offer:
 
     @property
     def debit(self) -> Decimal:
-        """Return what the mandate is debited altogether."""
+        """Return the total debit of the mandate."""
         return self.quote.price.debit + (self.first.price.debit if self.first else 0)
 
     def as_json(self) -> dict[str, Any]:

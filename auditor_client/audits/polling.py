@@ -1,8 +1,8 @@
-"""Follow an audit to its end: by events while a stream is open, by asking in between.
+"""Wait for the end of an audit: by events while a stream is open, by polling in between.
 
-A stream may end before the audit does: its token expires, a connection breaks, or the service has
-too many. It is opened again later, not before `Retry-After`. Where a stream stays silent, something
-in between holds events back, and the state is asked for until the end.
+A stream may end before the audit does: its token expires, the connection breaks, or the service has
+too many streams. The client opens it again later, not before `Retry-After`. If a stream stays
+silent, an intermediary holds events back, and the client polls the state until the end.
 """
 
 import math
@@ -22,7 +22,7 @@ from openapi.resources import Audit, AuditState, Progress
 FINAL: frozenset[AuditState] = frozenset({"released", "failed", "cancelled"})
 SHORTEST_POLL = 0.2
 LONGEST_POLL = 5.0
-# Seconds between the end of a stream and the next.
+# Seconds between the end of a stream and the start of the next.
 RECONNECT_SECONDS = 10.0
 
 
@@ -36,13 +36,13 @@ def wait_until_final(transport: Transport, audit_id: str, *, progress: bool = Tr
     if audit.state != "released":
         reason = f": {audit.failure}" if audit.failure else ""
         raise AuditFailedError(
-            f"The audit {audit.id} was {audit.state}, without release{reason}", case=audit.state
+            f"The audit {audit.id} was {audit.state} and has no release{reason}", case=audit.state
         )
     return audit
 
 
 def waiting_words(state: AuditState, audit_id: str, url: str) -> str:
-    """Say what is waited for, and from whom."""
+    """Return a sentence that names the event and the service that the client waits for."""
     host = urlsplit(url).netloc
     if state == "charged":
         return f"Waiting in the queue of {host} for a worker to take {audit_id}"
@@ -66,7 +66,9 @@ def _states(transport: Transport, path: str) -> Iterator[AuditState]:
 def _by_events(
     transport: Transport, path: str
 ) -> Generator[AuditState, None, tuple[AuditState | None, float]]:
-    """Yield states while a stream is open; return the last, and how long not to open another."""
+    """Yield states while a stream is open; return the last state and the seconds before the next
+    stream.
+    """
     state: AuditState | None = None
     try:
         for event in transport.events(f"{path}/events"):
@@ -78,7 +80,7 @@ def _by_events(
     except StreamRefusedError as error:
         return state, max(RECONNECT_SECONDS, error.seconds)
     except (httpx2.TimeoutException, ValidationError):
-        return state, math.inf  # something in between does not pass streams on
+        return state, math.inf  # an intermediary holds events back
     except httpx2.TransportError:
         return state, RECONNECT_SECONDS
     return state, RECONNECT_SECONDS
@@ -87,7 +89,7 @@ def _by_events(
 def _by_asking(
     transport: Transport, path: str, pauses: Iterator[float], until: float
 ) -> Generator[AuditState, None, AuditState]:
-    """Yield states that are asked for, up to a final one or to a time; return the last."""
+    """Yield polled states up to a final one or to a time limit; return the last."""
     while True:
         state = transport.get(path, Audit).state
         yield state

@@ -1,6 +1,7 @@
-"""Hold the platform to what was asked for and paid: a release must be of that.
+"""Check that a release matches the request that was paid.
 
-What every release has is compared here; what is a kind's own, by the class that reads it.
+This module compares the members that every release has. The class that reads a kind's release
+compares that kind's own members.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +21,9 @@ def check_release_matches_request(
     commitment: str | None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Refuse a release that is signed, but not of what was asked for and paid.
+    """Refuse a signed release that does not match the paid request.
 
-    Where this machine knows the audience's `commitment` and the `labels` of its groups, they count.
+    If this machine knows the audience's `commitment` and its groups' `labels`, compare them too.
     """
     wrong = [
         *_mismatches(release, audit, contents, commitment),
@@ -31,8 +32,8 @@ def check_release_matches_request(
     ]
     if wrong:
         raise ReceiptError(
-            f"The receipt is signed, but of another {' and '.join(wrong)} than {audit.id} asked"
-            " for. Keep it and tell the regulator.",
+            f"The receipt is signed, but it states another {' and '.join(wrong)} than "
+            f"{audit.id} asked for. Keep the receipt and tell the regulator.",
             case="not-what-was-asked",
         )
 
@@ -60,7 +61,7 @@ def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
 
 
 def _groups(release: AnyRelease, labels: Sequence[str]) -> Iterator[str]:
-    """Every group once, in any order."""
+    """Yield every group once, in any order."""
     if not hasattr(release, "groups"):
         return
     found = [group.label for group in release.groups]

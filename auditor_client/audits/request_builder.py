@@ -1,4 +1,4 @@
-"""Requests for audits of every kind, with the facts of a service. Making one spends nothing."""
+"""Requests for audits of every kind, built from a service's facts. Building one spends nothing."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from openapi.resources import Audience, Catalogue
 
 
 class ServiceFacts:
-    """Facts that requests may depend on, as the service states them."""
+    """Facts of a service on which requests may depend."""
 
     def __init__(self, transport: Transport, result: Callable[[str], Any]) -> None:
         self._transport = transport
@@ -30,7 +30,9 @@ class ServiceFacts:
 
 
 class RequestBuilder(TypedRequests, TwoPartyRequests):
-    """Requests to submit, or to price together by `price_all`: a method for every kind."""
+    """Builder of requests to submit, or to price together with `price_all`: a method for every
+    kind.
+    """
 
     def __init__(self, facts: ServiceFacts) -> None:
         self._facts = facts

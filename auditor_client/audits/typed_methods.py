@@ -32,7 +32,7 @@ from openapi.resources import Content
 
 
 class TypedRequests(ABC):
-    """Requests of every kind, by its parameters."""
+    """Requests of every kind, by the parameters of each."""
 
     @abstractmethod
     def of(self, kind: str, /, **said: Any) -> Any: ...
@@ -43,12 +43,13 @@ class TypedRequests(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
     ) -> ScoreHistogramRequest:
@@ -64,6 +65,7 @@ class TypedRequests(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
@@ -74,7 +76,7 @@ class TypedRequests(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -112,7 +114,7 @@ class TypedRequests(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -342,12 +344,13 @@ class TypedAudits(ABC):
         audience: NamedAudience | str,
         *,
         epsilon: Number | None = None,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         mandate_id: str | None = None,
         mechanism: Literal["discrete-laplace", "discrete-gaussian"] | None = None,
         rho: Number | None = None,
         size_epsilon: Number | None = None,
         size_rho: Number | None = None,
+        least_share: Number | None = None,
         context: Mapping[str, str | float] | None = None,
         levels: Sequence[float] | None = None,
         **running: Unpack[RunOptions],
@@ -358,7 +361,8 @@ class TypedAudits(ABC):
         epsilon. `size_epsilon` buys a noisy number of scored people per group in addition to the
         bins (default: a quarter of `epsilon`; 0 for none). Where the number is known it is exact
         and costs nothing. With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a
-        sixteenth of `rho`) take their place, and a mandate in rho pays.
+        sixteenth of `rho`) take their place, and a mandate in rho pays. `least_share` is signed and
+        moves no price: the analysis judges impact ratios by it and refuses another (default: 0.2).
 
         Args:
             content: Content. The content whose relevance is scored.
@@ -366,7 +370,7 @@ class TypedAudits(ABC):
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals (default: 1 for Laplace noise). At most 10.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
             mechanism: Noise. Distribution of the noise (default: Laplace for ε, Gaussian for ρ,
                 which a mandate in ρ pays).
@@ -375,6 +379,9 @@ class TypedAudits(ABC):
                 quarter of ε; 0 for none). At most 10.
             size_rho: ρ for the sizes of groups. Takes the place of the ε for sizes with Gaussian
                 noise (default: a sixteenth of ρ; 0 for none). At most 10.
+            least_share: Least share of an impact ratio. Impact ratios count above scores that at
+                least this share of the best-served group may reach (default: 0.2). It is fixed by
+                the request. At most 1.
             context: Context. Variables of the feed that are held at one value for everybody, by
                 name.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
@@ -392,6 +399,7 @@ class TypedAudits(ABC):
             rho=rho,
             size_epsilon=size_epsilon,
             size_rho=size_rho,
+            least_share=least_share,
             context=context,
             levels=levels,
         )
@@ -402,7 +410,7 @@ class TypedAudits(ABC):
         content: Content | str,
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         context: Mapping[str, str | float] | None = None,
@@ -414,12 +422,12 @@ class TypedAudits(ABC):
             content: Content. The content whose relevance is scored.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
-            context: Context. Variables of the feed that are held at one value for everybody, by
-                name.
+            context: Context. Variables of the feed, by name, that are fixed at one value for
+                everybody.
 
         """
         made = self.ask(
@@ -465,7 +473,7 @@ class TypedAudits(ABC):
         contents: Sequence[Content | str],
         audience: NamedAudience | str,
         *,
-        bins: Bins = 100,
+        bins: Bins | None = None,
         epsilon: Number = "1",
         mandate_id: str | None = None,
         weights: Sequence[int] = (1, 1),
@@ -475,22 +483,22 @@ class TypedAudits(ABC):
     ) -> MostSkewedResult:
         """Which of several contents is scored most differently between two groups.
 
-        The skew of a content is the largest difference over bins of `weights`-ed counts; only which
-        content has (about) the largest comes out, at the price of one release however many there
-        are.
+        The skew of a content is the largest difference of counts, weighted by `weights`, over bins.
+        The audit releases only the identity of a content with (about) the largest skew. The price
+        is that of one release, however many contents there are.
 
         Args:
             contents: Contents. At least two: the answer is the one that is scored most differently.
             audience: Audience. The audience whose people are counted.
             bins: Bins of scores. Number of equal bins over the range of scores, or their edges:
-                0,0.5,1.
+                0,0.5,1 (default: what people and noise carry, finer at the top).
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
-            weights: Weights of the two groups. Make up for unequal sizes: 2,1 where the second
-                group is twice as large.
-            context: Context. Variables of the feed that are held at one value for everybody, by
-                name.
+            weights: Weights of the two groups. Correct for unequal sizes: 2,1 if the second group
+                is twice as large.
+            context: Context. Variables of the feed, by name, that are fixed at one value for
+                everybody.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
 
         """
@@ -517,9 +525,9 @@ class TypedAudits(ABC):
         mandate_id: str | None = None,
         **running: Unpack[RunOptions],
     ) -> BalanceHistogramResult:
-        """Share of the lifetime cap that the people of each group have spent: for oversight.
+        """Share of the lifetime cap that the people of each group have spent, for oversight.
 
-        Pays like any other audit, from a mandate that names this kind.
+        A mandate that names this kind pays for it, as for any other audit.
 
         Args:
             audience: Audience. The audience whose people are counted.
@@ -561,9 +569,10 @@ class TypedAudits(ABC):
     ) -> OutcomeTestResult:
         """Outcomes of equally scored people of each group (paper 3), from logged opportunities.
 
-        Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their
-        squares and their product, all with noise. Outcomes are cut to `outcome_range`, which must
-        be within the column's public range. Rows outside of all bins are in no sum.
+        The release has, per group and bin of the score, the number of rows, and sums of outcomes,
+        scores, their squares and their product, all with noise. Outcomes are clipped to
+        `outcome_range`, which must be within the column's public range. Rows outside all bins are
+        in no sum.
 
         Args:
             audience: Audience. The audience whose people are counted.
@@ -579,8 +588,8 @@ class TypedAudits(ABC):
                 which a mandate in ρ pays).
             rho: Privacy ρ. Takes the place of ε for Gaussian noise. At most 10.
             where: Only rows where. Only rows whose column has one of these values.
-            rows_per_person: Rows of one person. Most rows of one person that count, drawn at
-                random. Noise grows with it. At most 100.
+            rows_per_person: Rows of one person. Largest number of counted rows of one person, drawn
+                at random. Noise grows with it. At most 100.
             score: Column of scores. The log's column that holds the score.
             outcome: Column of outcomes. The log's column that holds the outcome.
             quantiles: Bins by quantiles. Number of about equally full bins; a first audit finds
@@ -621,19 +630,20 @@ class TypedAudits(ABC):
         rows_per_person: int = 1,
         **running: Unpack[RunOptions],
     ) -> LogCdfResult:
-        """Number of logged rows of each group below each edge: to choose bins by quantiles.
+        """Number of logged rows of each group below each edge, for example to choose bins by
+        quantiles.
 
         Args:
             audience: Audience. The audience whose people are counted.
             log: Log. A log that the catalogue offers.
-            column: Column. The log's column of numbers that is counted.
+            column: Column. The log's numeric column that is counted.
             bins: Bins. Number of equal bins over the column's range, or their edges: 0,0.5,1.
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
             where: Only rows where. Only rows whose column has one of these values.
-            rows_per_person: Rows of one person. Most rows of one person that count, drawn at
-                random. Noise grows with it. At most 100.
+            rows_per_person: Rows of one person. Largest number of counted rows of one person, drawn
+                at random. Noise grows with it. At most 100.
 
         """
         made = self.ask(
@@ -671,16 +681,16 @@ class TypedAudits(ABC):
     ) -> BiasSizeResult:
         """Change of opportunities if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
-        In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut
-        to `outcome_range`; scores beyond the bins are corrected as in the nearest one. Within each
-        `query` (a job, a list) as many rows as had an opportunity, those with an `outcome`, have
-        one again: the ones of the highest corrected score. With `places`, ranks up to that place
-        are summed too.
+        In bin b of the score s, the corrected score of group g is `slopes`[b] · s + add[b] of g,
+        clipped to `outcome_range`. Scores outside the bins are corrected as in the nearest bin.
+        Rows with an `outcome` had an opportunity. Within each `query` (a job, a list), the same
+        number of rows has one again: those with the highest corrected scores. With `places`, ranks
+        up to that position are summed too.
 
         Args:
             audience: Audience. The audience whose people are counted.
             log: Log. A log that the catalogue offers.
-            test: Outcome test. The released outcome test that says how scores are corrected.
+            test: Outcome test. The released outcome test that determines the corrections of scores.
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals (default: 1 for Laplace noise). At most 10.
             outcome_range: Range of outcomes. Low and high; outcomes beyond them are clipped
@@ -690,8 +700,8 @@ class TypedAudits(ABC):
                 which a mandate in ρ pays).
             rho: Privacy ρ. Takes the place of ε for Gaussian noise. At most 10.
             where: Only rows where. Only rows whose column has one of these values.
-            rows_per_person: Rows of one person. Most rows of one person that count, drawn at
-                random. Noise grows with it. At most 100.
+            rows_per_person: Rows of one person. Largest number of counted rows of one person, drawn
+                at random. Noise grows with it. At most 100.
             query: Column of queries. The log's column of jobs or lists within which opportunities
                 move.
             score: Column of scores. The log's column that holds the score.
@@ -740,27 +750,30 @@ class TypedAudits(ABC):
     ) -> ReoResult:
         """Reach of relevant content by its creators' group (paper 4), from a log of a feed.
 
-        Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for
-        each of `strategies` on each of `days` (all days together if none is named), and for random
-        traffic, without which the question has no answer. A row is positive if any of `signals` is.
+        The audit counts rows, positive or not, by `groups` of creators (values of the column
+        `creators`). It counts for each of `strategies` on each of `days` (default: all days
+        together), and for random traffic, without which there is no answer. A row is positive if
+        any of `signals` is.
 
         Args:
             audience: Audience. The audience whose people are counted.
             log: Log. A log that the catalogue offers.
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals (default: 1 for Laplace noise). At most 10.
-            signals: Signals. A row is positive if any of them is: like,share (default: all).
-            creators: Groups of creators. The log's column that says who made what was shown.
-            groups: Groups to compare. Values of the creators' column (default: all).
-            strategies: Strategies. Each is measured against random traffic: default,new (default:
+            signals: Signals. A row is positive if any of these signals is: like,share (default:
                 all).
+            creators: Groups of creators. The log's column with the group of the shown content's
+                creator.
+            groups: Groups to compare. Values of the creators' column (default: all).
+            strategies: Strategies. Each strategy is compared with random traffic: default,new
+                (default: all).
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
             mechanism: Noise. Distribution of the noise (default: Laplace for ε, Gaussian for ρ,
                 which a mandate in ρ pays).
             rho: Privacy ρ. Takes the place of ε for Gaussian noise. At most 10.
             where: Only rows where. Only rows whose column has one of these values.
-            rows_per_person: Rows of one person. Most rows of one person that count, drawn at
-                random. Noise grows with it. At most 100.
+            rows_per_person: Rows of one person. Largest number of counted rows of one person, drawn
+                at random. Noise grows with it. At most 100.
             days: Days to tell apart. Names of days, or all (default: days are counted together).
 
         """
@@ -807,41 +820,42 @@ class TypedAudits(ABC):
         exploration.
 
         Each of at most `targets` people is shown the recommendations of `arms` others, for at most
-        `steps` steps, until it is known whether some of these suit them better than their own, or
-        none by more than `tolerance` (the paper's epsilon). They keep a share 1 - `alpha` of what
-        they would have had: the loss, at most alpha · steps for each target, is charged to the
-        mandate. One person takes part in the audits of at most `arms_per_person` targets, as the
-        target of one at most and as an arm of the others. Everybody is covered in all of these
-        roles, so noise grows in proportion. A request must have it, and must ask for the
-        `probabilistic` criterion, with `gamma` and `lam`. Only audits of earlier versions lack it,
-        or have the criterion `exact`. `epsilon` is that of the counts. `duration_epsilon` and
-        `cost_epsilon` (default: a quarter of it; 0 for none) buy the sum of all steps and the
-        reward that people lost.
+        `steps` steps. This ends when the platform knows that some of these suit the person better
+        than their own, or that none does by more than `tolerance` (the paper's epsilon). People
+        keep a share 1 - `alpha` of the reward of their own recommendations. The loss, at most alpha
+        · steps for each target, is debited from the mandate. One person takes part in the audits of
+        at most `arms_per_person` targets, as the target of at most one and as an arm of the others.
+        The noise covers everybody in all of these roles, so it grows in proportion. A request must
+        have `arms_per_person` and the `probabilistic` criterion, with `gamma` and `lam`. Only
+        audits of earlier versions lack it, or have the criterion `exact`. `epsilon` is that of the
+        counts. `duration_epsilon` and `cost_epsilon` (default: a quarter of `epsilon`; 0 for none)
+        buy the sum of all steps and the reward that people lost.
 
         Args:
             audience: Audience. The audience whose people are counted.
-            alpha: Share of reward that people may lose. At every step, while the audit lasts. At
-                most 1.
-            tolerance: Tolerated envy. Others' recommendations may suit people better by this much.
+            alpha: Share of reward that people may lose. The limit holds at every step of the audit.
                 At most 1.
-            delta: Error probability δ. Probability of a wrong certificate, all sources together. At
-                most 0.5.
-            gamma: Share of others that does not count γ. Envy of a smaller share of others does not
-                count. At most 1.
+            tolerance: Tolerated envy. Largest tolerated advantage of other people's
+                recommendations, as reward. At most 1.
+            delta: Error probability δ. Probability of a wrong certificate, from all sources of
+                error together. At most 0.5.
+            gamma: Share of others that is ignored γ. Envy of a smaller share of others is ignored.
+                At most 1.
             lam: Share of people who may envy λ. The largest share of envious people that the
                 certificate allows. At most 1.
             targets: People who are audited. Number of targets (default: what the noise and the
-                audience call for). At most 10000.
+                audience require). At most 10000.
             arms: Others shown to each. Number of others whose recommendations each target is shown
                 (default: the fewest for γ). At most 10000.
-            steps: Steps of each target. Most steps of one target; the audit lasts as long as all of
-                them. `auditor envy-plan` says how many. At most 1e+06.
-            arms_per_person: Audits that one person takes part in. At most this many, all covered by
-                the noise (default: what fills them). At most 100.
+            steps: Steps of each target. Largest number of steps of one target; the audit lasts this
+                number of steps. `auditor envy-plan` proposes it. At most 1e+06.
+            arms_per_person: Audits that one person takes part in. Largest number, all covered by
+                the noise (default: the smallest that fills the audits). At most 100.
             epsilon: Privacy ε. Noise falls as ε grows, and the price rises with it. At most six
                 decimals. At most 10.
             mandate_id: Mandate. The mandate that pays (default: the one in force that ends first).
-            bounds: Bounds. The shorter audit, or that of the paper, with the same promise.
+            bounds: Bounds. The shorter audit (tight), or that of the paper (printed), with the same
+                guarantee.
             duration_epsilon: ε for the sum of steps. Buys the sum of all steps (default: a quarter
                 of ε; 0 for none). At most 10.
             cost_epsilon: ε for the reward lost. Buys the reward that people lost (default: a

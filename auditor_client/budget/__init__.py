@@ -1,1 +1,1 @@
-"""Budgets: charts and forecasts of what is left."""
+"""Budgets: charts and forecasts of the remaining amounts."""

@@ -14,7 +14,7 @@ from openapi.resources import Entry, Mandate
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The total spent since the mandate began, and the rest, from this instant on."""
+    """Total spent since the mandate began, and the remaining budget, from this instant on."""
 
     at: datetime
     spent: Decimal
@@ -23,7 +23,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class BurnDown:
-    """One mandate: what changed and when, the last moment being now; and the latest price paid."""
+    """Changes of one mandate over time (the last moment is now), and the latest price paid."""
 
     mandate: Mandate
     moments: tuple[Moment, ...]
@@ -34,8 +34,8 @@ class BurnDown:
         return self.moments[-1].remaining
 
     def buys(self, debit: Decimal | None = None) -> int | None:
-        """Return the number of further audits at this price (default: the latest); None without
-        one.
+        """Return the number of further audits at this price (default: the latest price; None if
+        there is none).
         """
         price = self.latest if debit is None else debit
         return None if not price else int(max(self.remaining, Decimal(0)) // price)
@@ -52,9 +52,9 @@ class _Charge:
 
 
 def burn_down(mandate: Mandate, entries: Iterable[Entry], now: datetime) -> BurnDown:
-    """From entries of charges and refunds, of this mandate and maybe others, in any order."""
+    """Return the burn-down from charges and refunds of this and other mandates, in any order."""
     charges = sorted(_charges(mandate.id, list(entries)), key=lambda charge: charge.at)
-    # Another clock than ours wrote the entries.
+    # Another machine's clock wrote the times of the entries.
     last = max([now, mandate.valid_from, *(charge.at for charge in charges)])
     instants = sorted({mandate.valid_from, *_changes(mandate, charges, last), last})
     moments = tuple(_moment(mandate, charges, at) for at in instants)
@@ -71,7 +71,7 @@ def _charges(mandate_id: str, entries: Sequence[Entry]) -> list[_Charge]:
 
 
 def _changes(mandate: Mandate, charges: Sequence[_Charge], last: datetime) -> set[datetime]:
-    """When something was spent, or came back."""
+    """Return the times and amounts of charges, refunds and renewals."""
     found = {charge.at for charge in charges}
     found |= {charge.returned for charge in charges if charge.returned is not None}
     if mandate.renewal is not None and mandate.renewal.kind == "rolling":
@@ -93,7 +93,7 @@ def _moment(mandate: Mandate, charges: Sequence[_Charge], at: datetime) -> Momen
 
 
 def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
-    """Whether the charge is still held against the limit, or has come back with its renewal."""
+    """Tell whether the charge still counts against the limit, or a renewal has restored it."""
     if mandate.renewal is None:
         return True
     length = timedelta(days=mandate.renewal.days)
@@ -103,7 +103,7 @@ def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
 
 
 def limit_of(mandate: Mandate) -> Decimal:
-    """The limit in the mandate's own currency."""
+    """Return the limit in the mandate's own currency."""
     limit = mandate.rho_limit if mandate.epsilon_limit is None else mandate.epsilon_limit
     return Decimal(0) if limit is None else limit
 

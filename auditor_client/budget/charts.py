@@ -1,7 +1,7 @@
-"""The burn-down of mandates: what was spent, what remained, and what that still buys.
+"""Burn-down charts of mandates: the spent amount, the remainder, and the audits it still buys.
 
-In the style of `charts`: the two lines differ by dash and by what is under them, so that they can
-be told in black and white.
+The style is that of `charts`. The two lines differ by dash and by the area under them, so that a
+reader can distinguish them in black and white.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ _LONGEST_TITLE = 90
 
 
 def burn_down_chart(found: Sequence[BurnDown], debit: Decimal | None = None) -> Any:
-    """One panel per mandate; `debit` is the price of the audit that one would buy more of."""
+    """Return a chart with one panel per mandate; `debit` is the price of one further audit."""
     panels = [_panel(each, debit) for each in found]
     chart = panels[0] if len(panels) == 1 else alt.vconcat(*panels, spacing=28)
-    return finish(chart, " ".join(words(each, debit) for each in found))
+    return finish(chart, " ".join(describe_panel(each, debit) for each in found))
 
 
-def words(found: BurnDown, debit: Decimal | None = None) -> str:
+def describe_panel(found: BurnDown, debit: Decimal | None = None) -> str:
     """Return a sentence that describes the panel."""
     mandate, last = found.mandate, found.moments[-1]
     start = (
@@ -39,7 +39,7 @@ def _buys(found: BurnDown, debit: Decimal | None) -> str:
     number, price = found.buys(debit), found.latest if debit is None else debit
     if number is None or price is None:
         return ""
-    like = "like the last" if debit is None else "like this"
+    like = "like the latest" if debit is None else "like this"
     return f": buys {number} more audit{'' if number == 1 else 's'} {like} ({_plain(price)} each)"
 
 

@@ -1,1 +1,1 @@
-"""Parts that all charts share."""
+"""Parts shared by all charts."""

@@ -1,7 +1,7 @@
-"""Parts that all charts share, as Altair specifications for reports and web pages.
+"""Parts shared by all charts, as Altair specifications for reports and web pages.
 
 Groups differ by symbol or panel as well as by colour (Okabe and Ito's palette), so that a chart can
-be read in black and white. Every chart carries a description for those who cannot see it.
+be read in black and white. Every chart has a text description for readers who cannot see it.
 """
 
 from pathlib import Path
@@ -16,19 +16,21 @@ from auditor_client.errors import InputError
 WIDTH = 640
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
 SHAPES = ["circle", "triangle-up", "square", "diamond"]
-# Colours and shapes tell this many groups apart.
+# Number of groups that colours and shapes distinguish.
 FEW_GROUPS = len(COLOURS)
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def svg(chart: Chart) -> str:
-    """The chart as an SVG that needs neither network nor script."""
+    """Return the chart as an SVG without scripts or external files."""
     return str(vl_convert.vegalite_to_svg(chart.to_dict()))
 
 
 def save(chart: Chart, path: str | Path) -> Path:
-    """Write the chart as SVG, PNG or HTML, as the name of the file ends; none needs a network."""
+    """Write the chart as SVG, PNG or HTML, chosen by the file's suffix; no format needs a
+    network.
+    """
     path, spec = Path(path), chart.to_dict()
     match path.suffix:
         case ".svg":
@@ -42,19 +44,19 @@ def save(chart: Chart, path: str | Path) -> Path:
             path.write_text(page, encoding="utf-8")
         case other:
             raise InputError(
-                f"A chart is an .svg, .png or .html file, not {other or path.name!r}.",
+                f"A chart is written to an .svg, .png or .html file, not {other or path.name!r}.",
                 case="chart-format",
             )
     return path
 
 
 def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
-    """A chart of these rows, to be given marks."""
+    """Return a chart of these rows, without marks."""
     return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]
 
 
 def finish(chart: Any, description: str) -> Chart:
-    """The chart in the style of all of them, with words for those who cannot see it."""
+    """Return the chart in the common style, with a description for readers who cannot see it."""
     done: Chart = (
         chart.properties(description=description)
         .configure_view(stroke=None)

@@ -1,4 +1,4 @@
-"""Charts of counts that several kinds share: numbers with limits, and counts per bin.
+"""Charts of counts that several kinds share: numbers with intervals, and counts per bin.
 
 Groups differ by shape or dash as well as by colour, so that a chart can be read in black and white.
 """
@@ -13,14 +13,16 @@ from auditor_client.charts.chart import COLOURS, FEW_GROUPS, SHAPES, WIDTH, Char
 
 _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 
-# A number, and between which limits the truth lies.
+# A number with its confidence limits.
 Limited = tuple[float, float, float]
 
 
 def limits_chart(
     found: Mapping[str, Limited], title: str, words: str, span: tuple[float, float] | None = None
 ) -> Chart:
-    """One number with its limits for each name, on an axis that holds `span` at least."""
+    """Return a chart of one number with its limits per name, on an axis that covers at least
+    `span`.
+    """
     rows = [
         {"name": name, "value": value, "low": low, "high": high}
         for name, (value, low, high) in found.items()
@@ -36,13 +38,15 @@ def limits_chart(
     return finish(layers.properties(width=WIDTH - 120, height=34 * len(rows) + 20), words)
 
 
-def finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
+def keep_finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
     """Return the numbers that can be drawn: those whose limits are finite too."""
     return {name: each for name, each in found.items() if all(map(math.isfinite, each))}
 
 
 def binned_chart(rows: list[dict[str, Any]], error: float, title: str, words: str) -> Chart:
-    """Counts of each group in each bin (`group`, `bin`, `count`), all with the same error."""
+    """Return a chart of the counts of each group in each bin (`group`, `bin`, `count`), all with
+    the same error.
+    """
     names = list(dict.fromkeys(row["group"] for row in rows))
     told = [{**row, "low": row["count"] - error, "high": row["count"] + error} for row in rows]
     base = chart_of(told).encode(

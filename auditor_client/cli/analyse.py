@@ -1,4 +1,4 @@
-"""`auditor analyse`: what receipts say, computed again from them alone. Offline."""
+"""`auditor analyse`: offline analysis, computed again from receipts alone."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ from auditor_client.cli.metric_options import (
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName
 from auditor_client.cli.output import printable, show_row, show_rows
 from auditor_client.cli.reports import Alpha, Delta
-from auditor_client.cli.summary import paid, show_summary
+from auditor_client.cli.summary import describe_debit, show_summary
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.ledger import read_trust, verify_receipt
@@ -28,7 +28,7 @@ Receipts = Annotated[
     list[Path], typer.Argument(metavar="RECEIPT...", help="Files written by save_receipt.")
 ]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability that an honest platform is accused.", min=0, max=1)
 ]
 
 
@@ -42,18 +42,20 @@ def analyse(
     qualified: Qualified = None,
     consistency: Annotated[
         Literal["repeat", "same-people", "edited", "halves"] | None,
-        typer.Option(help="Can one model have made these releases? How they are related."),
+        typer.Option(
+            help="Test whether one model made these releases, which are related in this way."
+        ),
     ] = None,
     false_alarm: FalseAlarm = 0.001,
     keys: Annotated[
-        Path | None, typer.Option("--keys", help="Also check each receipt's place in the ledger.")
+        Path | None, typer.Option("--keys", help="Also check each receipt's entry in the ledger.")
     ] = None,
     latex: Annotated[Path | None, typer.Option(help="Write a LaTeX table here.")] = None,
     json_out: Annotated[Path | None, typer.Option(help="Write results.json here.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,  # noqa: ARG001  (every command takes it)
     as_json: AsJson = False,
 ) -> None:
-    """Gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
+    """Compute gap, verdict, pairs, drivers, metrics and assumptions, from receipts alone."""
     # SciPy takes seconds to import.
     from auditor_client.consistency.results_section import compare_audits
     from auditor_client.kinds import analysis
@@ -87,11 +89,11 @@ def analyse(
 
 
 def _names(receipts: list[Path]) -> dict[str, Path]:
-    """Each receipt by the name of its file, or by its path where names are alike."""
+    """Return each receipt by its file name, or by its path where file names are equal."""
     stems = [path.stem for path in receipts]
     named = stems if len(set(stems)) == len(stems) else [str(path) for path in receipts]
     if len(set(named)) < len(named):
-        raise InputError("A receipt is given twice.")
+        raise InputError("The same receipt is given twice. Give each receipt once.")
     return dict(zip(named, receipts, strict=True))
 
 
@@ -116,7 +118,7 @@ def _show_audit(found: AuditFound, audit: Result[Any]) -> None:
         "audit": found.audit,
         "kind": found.kind,
         "released": found.released_at,
-        **paid(audit),
+        **describe_debit(audit),
     }
     show_row(head, as_json=False)
     if len(found.pairs) > 1:
@@ -146,14 +148,14 @@ def _table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def shown_number(name: str, value: Any) -> Any:
-    """A number of a column, rounded outwards where it is a limit."""
-    from auditor_client.reporting.metric_sentences import down, up
+    """Return a number of a column, rounded outwards where it is a limit."""
+    from auditor_client.reporting.metric_sentences import round_down, round_up
 
     if name in ("low", "high") and value is None:
         return "none"
     if not isinstance(value, float):
         return value
-    return {"low": down, "high": up}.get(name, lambda number: f"{number:.3f}")(value)
+    return {"low": round_down, "high": round_up}.get(name, lambda number: f"{number:.3f}")(value)
 
 
 def _show_consistency(found: ConsistencyFound) -> None:

@@ -1,10 +1,13 @@
-"""The command as a whole, and its one way to fail: a clear line and exit code 1."""
+"""The whole command. Every failure prints a clear line and ends with exit code 1."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from auditor_client.cli import (
     account,
@@ -34,18 +37,33 @@ from auditor_client.cli import (
     studies,
     two_party,
 )
+from auditor_client.cli.charging import exit_for
 from auditor_client.cli.output import printable
 from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
 from openapi.kinds.two_party import KIND as TWO_PARTY
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Say in one line that a command was interrupted; one that may charge says what it left."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        Console(stderr=True).print("Interrupted.")
+        raise exit_for(stop) from stop
+
+
 class Commands(TyperGroup):
-    """Commands whose expected errors are told, not traced."""
+    """Commands that print expected errors without a traceback."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _interruptible():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with lines_when_piped():
+            with _interruptible(), lines_when_piped():
                 return super().invoke(ctx)
         except (AuditorError, OSError) as error:
             console = Console(stderr=True, soft_wrap=True)
@@ -96,8 +114,10 @@ app.command("bisg")(demographics.bisg)
 regulator.app.command("open")(two_party.open_run)
 regulator.app.command("runs")(two_party.waiting_runs)
 app.command("envy-plan")(envy.plan)
+# Made while the modules load: Ctrl-C is handled then (`auditor_client.__main__`).
+_command = get_command(app)
 
 
 def main() -> None:
-    """The entry point of the `auditor` command."""
-    app()
+    """Run the `auditor` command, whose modules are loaded."""
+    _command()

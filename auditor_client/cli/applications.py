@@ -1,4 +1,4 @@
-"""`auditor apply` and `auditor application`: ask for access, answer, withdraw."""
+"""`auditor apply` and `auditor application`: apply for access, answer, withdraw."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from auditor_client.local.keys import load_key
 from auditor_client.local.profiles import load_profile, load_profiles, save_profile
 from auditor_client.vetting.application_file import (
     TEMPLATE,
-    agreed,
+    add_agreement,
     read_application,
     read_prepared,
     write_application,
@@ -37,13 +37,13 @@ def apply(
     prepare: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT", help="Send nothing: write the text that co-applicants must agree to."
+            metavar="OUT", help="Send nothing: write the text to which co-applicants must agree."
         ),
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Apply for access; nobody need be registered for it. Saves a profile to sign in with."""
+    """Apply for access; applicants need no registration. Save a profile with which to sign in."""
     if template:
         typer.echo(TEMPLATE, nl=False)
         return
@@ -65,18 +65,24 @@ def agree(
     url: Annotated[str, typer.Option(help="The address of the service it is for.")],
     key: Annotated[Path, typer.Option(help="The file of your private key.")],
 ) -> None:
-    """Agree to be named in an application, with proof that you hold the key it gives you."""
+    """Agree to be named in an application, and prove that you hold the key that it states for
+    you.
+    """
     held = load_key(key)
-    made = agreed(read_prepared(file), held, ledger_origin(url))
+    made = add_agreement(read_prepared(file), held, ledger_origin(url))
     write_application(file, made)
     waiting = [who.name.text for who in made.individuals if _is_waited_for(who)]
-    rest = f"It waits for {', '.join(waiting)}." if waiting else "The principal can send it."
+    rest = (
+        f"The application still waits for {', '.join(waiting)}."
+        if waiting
+        else "The principal can send it."
+    )
     Console().print(f"{file} holds your agreement. {rest}")
 
 
 @app.command("list")
 def list_applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """The applications that name you."""
+    """List the applications that name you."""
     with Applicant.from_profile(profile) as applicant:
         show_applications(applicant.applications(), as_json)
 
@@ -93,11 +99,11 @@ def status(
 @app.command("answer")
 def answer(
     application: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="The new version, whole: TOML or JSON.")],
+    file: Annotated[Path, typer.Argument(help="The whole new version, TOML or JSON.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a request for changes with a new version."""
+    """Answer a request for changes with a new version of the application."""
     held = load_key(load_profile(profile).key)
     with Applicant.from_profile(profile) as applicant:
         show_application(applicant.answer(application, read_application(file, held)), as_json)
@@ -107,7 +113,7 @@ def answer(
 def withdraw(
     application: ApplicationId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Take back an application that is not decided."""
+    """Withdraw an undecided application."""
     with Applicant.from_profile(profile) as applicant:
         show_application(applicant.withdraw(application), as_json)
 
@@ -140,7 +146,7 @@ def show_application(application: Application, as_json: bool) -> None:
 
 
 def _end(deadline: Deadline) -> str:
-    """The last day of a period, and the time zone in which it ends."""
+    """Return the last day of a period and the time zone in which it ends."""
     return f"end of {deadline.last_day}, {deadline.time_zone}"
 
 
@@ -149,7 +155,7 @@ def _prepare(file: Path, key: Path | None, out: Path) -> None:
         raise InputError("Give --key, the file of the principal's private key.")
     write_application(out, read_application(file, load_key(key)))
     Console().print(
-        f"{out} is written. Everybody else in it: auditor application agree {out} --url … --key …"
+        f"{out} is written. Each co-applicant runs: auditor application agree {out} --url … --key …"
     )
 
 
@@ -163,14 +169,19 @@ def _short(application: Application) -> dict[str, Any]:
 
 
 def _whose(url: str | None, key: Path | None, profile: str) -> tuple[str, Path]:
-    """The service and the key: as given, or as the profile has them."""
+    """Return the service and the key: the given ones, or those of the profile."""
     saved = load_profiles().get(profile)
     if url is None and key is None and saved is not None:
         return saved.url, Path(saved.key)
     if url is None or key is None:
         raise InputError("Give --url and --key, or a --profile that has them.")
     if not url.startswith(("https://", "http://")):
-        raise InputError(f"{url!r} is not an address: it starts with https://")
+        raise InputError(
+            f"{url!r} is not the address of a service. An address starts with https://"
+        )
     if saved is not None and (saved.url, saved.key) != (url, str(key.absolute())):
-        raise InputError(f"There is another profile {profile!r} already: choose a new --profile.")
+        raise InputError(
+            f"The profile {profile!r} already exists. Nothing was sent. Choose another name "
+            "with --profile."
+        )
     return url, key

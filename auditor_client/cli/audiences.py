@@ -15,7 +15,7 @@ from auditor_client.errors import InputError
 app = typer.Typer(help="Audiences: the people of an audit, in groups.")
 Consented = Annotated[
     bool,
-    typer.Option(help="Everybody consented to see other people's recommendations for a while."),
+    typer.Option(help="All people consented to see other people's recommendations for a while."),
 ]
 
 
@@ -23,8 +23,13 @@ Consented = Annotated[
 def upload(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
-    by: Annotated[list[str], typer.Option(help="The column of groups; repeat to intersect.")],
-    where: Annotated[str | None, typer.Option(help="A column of true and false.")] = None,
+    by: Annotated[
+        list[str],
+        typer.Option(help="The column of groups; repeat the option for intersectional groups."),
+    ],
+    where: Annotated[
+        str | None, typer.Option(help="A column of true and false; only true rows count.")
+    ] = None,
     id_kind: Annotated[
         str | None, typer.Option(help="Kind of identifier (default: by the column's name).")
     ] = None,
@@ -33,8 +38,16 @@ def upload(
         typer.Option(help="Calling code (+44) or region (GB) of phone numbers without +."),
     ] = None,
     drop_missing: Annotated[bool, typer.Option(help="Drop rows without a group.")] = False,
-    confirmed: Annotated[bool, typer.Option(help="Score only people who confirm.")] = False,
+    confirmed: Annotated[
+        bool, typer.Option(help="Score only people who confirm that they take part.")
+    ] = False,
     consented: Consented = False,
+    cluster: Annotated[
+        str | None, typer.Option(help="A column of people recruited together. It stays here.")
+    ] = None,
+    correlation: Annotated[
+        float, typer.Option(help="How much people of one cluster are alike, at most.", min=0, max=1)
+    ] = 1.0,
     resume: Annotated[
         str | None, typer.Option(help="Continue the upload of this audience.")
     ] = None,
@@ -43,7 +56,7 @@ def upload(
     as_json: AsJson = False,
 ) -> None:
     """Upload and seal an audience. Identifiers are hashed here, names of groups stay here."""
-    frame = read_table(file, [id_column, *by], where)
+    frame = read_table(file, [id_column, *by, *([cluster] if cluster else [])], where)
     with Auditor.from_profile(profile) as auditor:
         audience = auditor.audiences.upload(
             frame,
@@ -55,6 +68,8 @@ def upload(
             missing_groups="drop" if drop_missing else "refuse",
             confirmed=confirmed,
             consented=consented,
+            cluster=cluster,
+            correlation=correlation,
             resume=resume,
             progress=not quiet,
         )
@@ -67,7 +82,7 @@ def seal(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Close an audience of people who confirm, when they have."""
+    """Seal an audience of confirmed people, after they have confirmed."""
     with Auditor.from_profile(profile) as auditor:
         show_row(row_of(auditor.audiences.seal(audience_id)), as_json=as_json)
 
@@ -82,7 +97,7 @@ def sample(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have the platform draw people at random; you get a handle, never identities."""
+    """Have the platform draw people at random; you receive a handle, never identities."""
     wanted = {value: whole(number) for value, number in pairs(sizes).items()}
     with Auditor.from_profile(profile) as auditor:
         drawn = auditor.audiences.sample(attribute, wanted, consented=consented)
@@ -91,7 +106,7 @@ def sample(
 
 @app.command("list")
 def list_audiences(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your audiences."""
+    """List your audiences."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audience) for audience in auditor.audiences.list()]
     show_rows(rows, ["id", "state", "source", "members", "created_at"], as_json=as_json)
@@ -103,7 +118,7 @@ def delete(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have the platform forget the members of an audience."""
+    """Delete the members of an audience at the platform."""
     with Auditor.from_profile(profile) as auditor:
         auditor.audiences.delete(audience_id)
     show_row({"id": audience_id, "members": "forgotten"}, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`auditor audit KIND`: one command for every kind, made of its contract at run time."""
+"""`auditor audit KIND`: one command for every kind, made from its contract at run time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ import typer
 from rich.markup import escape
 
 from auditor_client.auditor import Auditor
-from auditor_client.cli.audit_options import COMMON, Payment, judging
+from auditor_client.cli.audit_options import COMMON, Payment, judgement_options
 from auditor_client.cli.charging import charging
 from auditor_client.cli.confirming import confirm
-from auditor_client.cli.parameters import derived, parameters, with_signature
+from auditor_client.cli.parameters import derive_options, parameters, with_signature
 from auditor_client.cli.prices import show_offer
 from auditor_client.cli.summary import show_result
 from auditor_client.kinds.asking.running import RunOptions
@@ -22,7 +22,7 @@ from openapi.kinds.registry import DEFAULT
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add a command for every kind that is installed, built-in or not."""
+    """Add a command for every installed kind, built-in or from a package."""
     for kind in AUDITOR_KINDS.values():
         if kind.asking.by_hand:
             continue
@@ -42,31 +42,31 @@ def _lead(kind: AuditorKind) -> str:
 
 def _help(kind: AuditorKind) -> str:
     return (
-        f"{escape(kind.contract.question)}\n\nInterrupted, the same command continues the same"
-        " audit, and is charged once."
+        f"{escape(kind.contract.question)}\n\nAfter an interruption, the same command "
+        "continues the same audit, which is charged once."
     )
 
 
 def price() -> Callable[..., None]:
-    """Return the command that prices the default kind: short for `audit KIND --price`."""
+    """Return the command that prices the default kind: short form of `audit KIND --price`."""
     kind = AUDITOR_KINDS[DEFAULT]
     names = {each.name for each in parameters(kind)} | {"levels", "edges"}
     common = [each for each in COMMON if each.name in ("mandate", "profile", "as_json")]
 
     def command(**given: Any) -> None:
-        """Say what such an audit would cost. Every kind has --price: auditor audit KIND --help."""
+        """Show the price of such an audit. Every kind has --price: auditor audit KIND --help."""
         said = {name: given[name] for name in names if given.get(name) is not None}
         with Auditor.from_profile(given["profile"]) as auditor:
             offer = auditor.audits.offer(kind.name, **_with_edges(said), mandate=given["mandate"])
         show_offer(offer, as_json=given["as_json"])
 
-    return with_signature(command, [*derived(kind), *common])
+    return with_signature(command, [*derive_options(kind), *common])
 
 
 def command_for(kind: AuditorKind) -> Callable[..., None]:
-    """Return the command of a kind, with the signature that its contract says."""
+    """Return the command of a kind, with the signature that its contract defines."""
     names = {each.name for each in parameters(kind)} | {"levels", "edges"}
-    judged = judging(kind, names)
+    judged = judgement_options(kind, names)
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if name in names and value is not None}
@@ -74,12 +74,12 @@ def command_for(kind: AuditorKind) -> Callable[..., None]:
         common = {each.name: given[each.name] for each in COMMON}
         run_kind(_Asked(kind, said, judgement), Payment(**common))
 
-    return with_signature(command, [*derived(kind), *judged, *COMMON])
+    return with_signature(command, [*derive_options(kind), *judged, *COMMON])
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """One audit that a command was asked for, and how it is judged."""
+    """One audit requested by a command, and the options that judge it."""
 
     kind: AuditorKind
     said: Mapping[str, Any]
@@ -87,7 +87,7 @@ class _Asked:
 
 
 def run_kind(asked: _Asked, payment: Payment) -> None:
-    """Price an audit, or confirm, pay and show it."""
+    """Price an audit; or confirm, pay and show it."""
     said = _with_edges(asked.said) | {"mandate": payment.mandate}
     if payment.price:
         with Auditor.from_profile(payment.profile) as auditor:
@@ -103,7 +103,7 @@ def run_kind(asked: _Asked, payment: Payment) -> None:
 
 
 def _with_edges(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was said, with edges as bins: an option of earlier versions."""
+    """Return the given options, with `edges`, an option of earlier versions, as bins."""
     edges = said.get("edges")
     return {name: each for name, each in said.items() if name != "edges"} | (
         {"bins": edges} if edges else {}
@@ -111,7 +111,7 @@ def _with_edges(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keep_and_show(result: Result[Any], payment: Payment, judgement: Mapping[str, Any]) -> None:
-    """Save receipt and report while connected: the receipt takes the ledger's proof along."""
+    """Save receipt and report while connected, so that the receipt includes the ledger's proof."""
     if payment.receipt:
         result.save_receipt(payment.receipt)
     if payment.report:

@@ -1,4 +1,4 @@
-"""Options that every command has that asks for an audit, and how they judge its result."""
+"""Options of every command that runs an audit, and options that judge its result."""
 
 from dataclasses import dataclass
 from inspect import Parameter
@@ -12,21 +12,22 @@ from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, Qui
 from auditor_client.kinds.auditor_kind import AuditorKind
 
 MandateId = Annotated[
-    str | None, typer.Option("--mandate", help="Mandate that pays, where there are several.")
+    str | None,
+    typer.Option(
+        "--mandate", help="Mandate that pays (default: the one in force that ends first)."
+    ),
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        help="A key of your own, instead of the record on this machine: the same key pays once."
+        help="Your own key, in place of the record on this machine. The same key pays once."
     ),
 ]
 ReportFile = Annotated[Path | None, typer.Option(help="Write the HTML report here.")]
 ReceiptFile = Annotated[Path | None, typer.Option(help="Write the receipt here.")]
-PriceOnly = Annotated[
-    bool, typer.Option("--price", help="Only say what it would cost: nothing is spent.")
-]
+PriceOnly = Annotated[bool, typer.Option("--price", help="Only show the price. Nothing is spent.")]
 Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Pay without being asked, whatever the forecast says.")
+    bool, typer.Option("--yes", "-y", help="Pay without confirmation, whatever the forecast says.")
 ]
 Alpha = Annotated[float, typer.Option("--alpha", min=0, max=1)]
 Delta = Annotated[
@@ -68,11 +69,11 @@ COMMON = (
 )
 
 
-def judging(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
+def judgement_options(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
     """Return the options by which a kind's results are judged, where its request has no such."""
     made = []
     if kind.tolerance and "alpha" not in taken:
-        help_text = f"{kind.tolerance.label}: what the verdict allows."
+        help_text = f"{kind.tolerance.label}: the largest value that the verdict accepts."
         alpha = Annotated[float, typer.Option("--alpha", help=help_text, min=0, max=1)]
         made.append(_option("alpha", alpha, kind.tolerance.usual))
     if "delta" not in taken:

@@ -16,7 +16,7 @@ STUDY = "study"
 
 
 class AuditsOrStudy(TyperGroup):
-    """The commands of audits; a study file in place of a command runs the study."""
+    """Commands of audits; a study file in place of a command runs the study."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0].lower().endswith((".yaml", ".yml")):
@@ -34,7 +34,7 @@ AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 @app.command("list")
 def list_audits(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your audits."""
+    """List your audits."""
     with Auditor.from_profile(profile) as auditor:
         rows = [row_of(audit, as_json) for audit in auditor.audits.list()]
     columns = ["id", "kind", "state", "debit", "submitted_at"]
@@ -49,7 +49,7 @@ def show(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The state of an audit; once it is released, what it says."""
+    """Show the state of an audit and, after its release, its result."""
     with Auditor.from_profile(profile) as auditor:
         audit = auditor.audits.state(audit_id)
         if audit.state == "released":
@@ -62,7 +62,7 @@ def show(
 def cancel(
     audit_id: AuditId, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """Cancel and refund an audit that has read nothing yet."""
+    """Cancel and refund an audit that has not read any data yet."""
     with Auditor.from_profile(profile) as auditor:
         show_row(row_of(auditor.audits.cancel(audit_id), as_json), as_json=as_json)
 

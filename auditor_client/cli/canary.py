@@ -1,6 +1,6 @@
-"""`auditor canary`: does a platform treat audits specially? From receipts and what canaries saw.
+"""`auditor canary`: checks whether a platform treats audits specially.
 
-Offline: no profile and no network.
+The checks use receipts and the counts of canaries. They need no profile and no network.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ app = typer.Typer(help="Check whether a platform treats audits specially.", no_a
 
 Receipt = Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file written by save_receipt.")]
 FalseAlarm = Annotated[
-    float, typer.Option(help="How often an honest platform may be accused.", min=0, max=1)
+    float, typer.Option(help="Probability that an honest platform is accused.", min=0, max=1)
 ]
 
 
@@ -31,15 +31,17 @@ def plan(
         float, typer.Option(help="The share of one group's deliveries that is withheld.")
     ] = 1.0,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
-    power: Annotated[float, typer.Option(help="The probability of finding it.")] = 0.8,
+    power: Annotated[
+        float, typer.Option(help="Probability that the check finds the exclusion (power).")
+    ] = 0.8,
     false_alarm: FalseAlarm = 0.01,
     receipt: Annotated[
-        Path | None, typer.Option(help="An earlier audit of the content, with its edges.")
+        Path | None, typer.Option(help="An earlier audit of the content, which gives the edges.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Propose edges, people and canaries for a delivery rate, and the lowest rate they check."""
-    from auditor_client.consistency.canary_plan import canary_plan, edges_at
+    from auditor_client.consistency.canary_plan import canary_plan, find_edges
     from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
     found = canary_plan(
@@ -48,7 +50,7 @@ def plan(
     )  # fmt: skip
     row = asdict(found) | {"in_words": found.explain()}
     if receipt is not None:
-        row["edges"] = edges_at(ScoreHistogramResult.from_receipt(receipt), found.tails)
+        row["edges"] = find_edges(ScoreHistogramResult.from_receipt(receipt), found.tails)
     show_row(row, as_json=as_json)
 
 
@@ -62,7 +64,7 @@ def field(
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,
 ) -> None:
-    """Can these scores explain whom canaries saw the content delivered to?"""
+    """Check whether these scores can explain to which canaries the content was delivered."""
     from auditor_client.consistency.canary import field_check
 
     found = field_check(receipt, _shown(shown), false_alarm)
@@ -82,7 +84,7 @@ def presence(
     false_alarm: FalseAlarm = 0.01,
     as_json: AsJson = False,
 ) -> None:
-    """Were all canaries scored who surely have an account?"""
+    """Check whether the audit scored all canaries, who certainly have an account."""
     from auditor_client.consistency.canary import presence_check
 
     numbers = {name: _number(text, each) for each in canaries for name, text in [_split(each)]}
@@ -112,5 +114,5 @@ def _split(text: str) -> tuple[str, str]:
 
 def _number(text: str, whole: str) -> int:
     if not text.isdecimal():
-        raise InputError(f"{whole!r}: {text!r} is no number of canaries.", case="canaries")
+        raise InputError(f"{whole!r}: {text!r} is not a number of canaries.", case="canaries")
     return int(text)

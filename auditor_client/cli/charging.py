@@ -18,9 +18,10 @@ New = Annotated[
     bool,
     typer.Option(
         "--new",
-        help="Start and pay for another audit. Without it, a command that was interrupted before"
-        " it showed its result continues, and is charged once. A command that has shown its"
-        " result is complete: running it again is another audit, and another charge.",
+        help="Start and pay for another audit. Without this option, a command that was "
+        "interrupted before it showed its result continues, and is charged once. A "
+        "command that has shown its result is complete. Running it again starts another "
+        "audit, with another charge.",
     ),
 ]
 INTERRUPTED, TERMINATED = 130, 143
@@ -33,7 +34,7 @@ class TerminatedError(KeyboardInterrupt):
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
     """Connect as a profile; what is charged counts as delivered when the block ends well."""
-    with Auditor.from_profile(profile) as auditor, terminable():
+    with exit_on_sigterm(), Auditor.from_profile(profile) as auditor:
         try:
             with auditor.audits.until_saved():
                 yield auditor
@@ -50,7 +51,7 @@ def charging(profile: str) -> Iterator[Auditor]:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, so that a command can say what it leaves."""
 
     def stop(_: int, __: FrameType | None) -> NoReturn:
@@ -64,12 +65,12 @@ def terminable() -> Iterator[None]:
 
 
 def exit_for(stop: KeyboardInterrupt) -> typer.Exit:
-    """Return the exit of a command that a signal ended: 128 and the signal's number."""
+    """Return the exit of a command that a signal ended: 128 plus the signal's number."""
     return typer.Exit(TERMINATED if isinstance(stop, TerminatedError) else INTERRUPTED)
 
 
 def left_words(auditor: Auditor, profile: str) -> list[str]:
-    """Say what was charged, what is running, and how to fetch it."""
+    """Return sentences about the charge, the running audit, and how to fetch its result."""
     claims = [claim for claim in auditor.pending.left if claim.record.sent]
     if not claims:
         return ["Interrupted. This command charged nothing."]
@@ -94,11 +95,11 @@ def _charged_words(claim: Claim, profile: str) -> list[str]:
         return [
             charged,
             "Run the same command again: it continues on the same charge.",
-            "If the platform has answered already, the sums are lost: only this process could read"
-            " them.",
+            "If the platform has already answered, the sums are lost: only this process "
+            "could decrypt them.",
         ]
     return [
-        f"{charged} It goes on at the service.",
+        f"{charged} The audit continues at the service.",
         f"To fetch it: auditor audit show {record.audit_id} --profile {profile}",
         again,
     ]

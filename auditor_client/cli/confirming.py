@@ -1,4 +1,4 @@
-"""Confirmation before an audit is paid, where somebody sits at the terminal."""
+"""Confirmation before an audit is paid, if a person uses the terminal."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -13,18 +13,20 @@ from auditor_client.cli.output import printable
 
 
 def confirm(auditor: Auditor, kind: str, said: Mapping[str, Any], *, yes: bool, new: bool) -> None:
-    """Show price and forecast and ask; refuse defaults that cannot answer. `yes` skips both."""
+    """Show price and forecast, and ask; refuse defaults whose forecast is no answer. `yes` skips
+    both.
+    """
     if yes:
         return
     offer = auditor.audits.offer(kind, **said)
     if not new and auditor.pending.is_pending(offer.request.model_dump(mode="json")):
-        return  # it was agreed to, and is charged once
+        return  # the person has confirmed this audit before, and it is charged once
     offer.refuse_hopeless({name: each for name, each in said.items() if each is not None})
     ask_on_terminal(lambda: offer)
 
 
 def ask_on_terminal(make: Callable[[], Offer]) -> None:
-    """Show an offer and ask, where somebody sits at a terminal."""
+    """Show an offer and ask for confirmation, if a person uses the terminal."""
     if sys.stdin.isatty() and sys.stderr.isatty():
         _ask(make())
 
@@ -34,7 +36,8 @@ def _ask(offer: Offer) -> None:
     console = Console(stderr=True, soft_wrap=True)
     remaining, currency = offer.quote.remaining_after, offer.quote.price.currency
     console.print(
-        printable(f"This costs {offer.debit} {currency}; {remaining} would remain."), style="bold"
+        printable(f"This audit costs {offer.debit} {currency}; {remaining} would remain."),
+        style="bold",
     )
     console.print(printable(str(offer.forecast)))
     if not typer.confirm("Pay and run?", err=True):

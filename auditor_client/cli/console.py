@@ -1,4 +1,4 @@
-"""`auditor console`: be signed in to the service's web console, by the key on this machine."""
+"""`auditor console`: sign-in to the service's web console with the key on this machine."""
 
 import webbrowser
 from typing import Annotated
@@ -12,12 +12,13 @@ from auditor_client.transport.session import Connection
 
 def console(
     browser: Annotated[
-        bool, typer.Option(help="Open the console in a browser, or only print the link.")
+        bool,
+        typer.Option(help="Open the console in a browser; with --no-browser, only print the link."),
     ] = True,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Sign in to the web console: the key proves who you are, a link lets the browser in once."""
+    """Sign in to the web console with your key. The link works once."""
     with Connection.from_profile(profile) as connection:
         link = connection.console_link()
     if as_json:
@@ -25,4 +26,4 @@ def console(
         return
     typer.echo(link.url)
     if browser and not webbrowser.open(link.url):
-        typer.echo("No browser could be opened: open this link in one.", err=True)
+        typer.echo("No browser could be started. Open this link in a browser.", err=True)

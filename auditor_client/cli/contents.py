@@ -1,4 +1,4 @@
-"""`auditor content` and `auditor catalogue`: what is scored, and what the platform offers."""
+"""`auditor content` and `auditor catalogue`: trial contents and the platform's offers."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,7 +38,7 @@ def upload(
 
 @app.command("list")
 def list_contents(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your contents."""
+    """List your contents."""
     with Auditor.from_profile(profile) as auditor:
         rows = [content.model_dump() for content in auditor.contents.list()]
     show_rows(rows, ["id", "kind", "title", "created_at"], as_json=as_json)

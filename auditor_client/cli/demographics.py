@@ -16,12 +16,17 @@ from auditor_client.errors import InputError
 if TYPE_CHECKING:
     from auditor_client.demographics import Probabilities
 
-_UNCHECKED = "none: name a column of known groups with --known, if some people's are known"
+_UNCHECKED = "none; if some people's groups are known, name their column with --known"
 
 
 def bisg(
-    people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
-    out: Annotated[Path, typer.Option(help="A .csv file: the same, with a column a group.")],
+    people: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file with one row per person.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="The .csv file to write: the same table with one more column per group."),
+    ],
     surname: Annotated[str, typer.Option(help="The column of surnames.")] = "surname",
     area: Annotated[str, typer.Option(help="The column of ZIP codes.")] = "zip",
     coarse: Annotated[
@@ -29,14 +34,19 @@ def bisg(
     ] = False,
     known: Annotated[
         str | None,
-        typer.Option(help="A column of groups, filled where known: checks the probabilities."),
+        typer.Option(
+            help=(
+                "A column of groups, filled where known, against which the probabilities are "
+                "checked."
+            )
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Add probabilities of race and ethnicity by surname and ZIP code (US Census, 2010).
 
-    Nothing is sent anywhere. What is shown is how many answers rest on what. With `--known`,
-    probabilities that are worse than base rates for those people are refused.
+    Nothing is sent anywhere. The command shows the number of estimates by their source. With
+    `--known`, it refuses probabilities that are worse than base rates for those people.
     """
     from auditor_client import demographics  # the tables take a second to load
 
@@ -44,7 +54,8 @@ def bisg(
     table = read_table(people, text, None)
     if missing := [name for name in text if name not in table.column_names]:
         raise InputError(
-            f"{people} has no column {missing[0]!r}: name it by --surname, --area or --known."
+            f"{people} has no column {missing[0]!r}: name the column with --surname, "
+            "--area or --known."
         )
     names, areas = table[surname], table[area]
     found = demographics.bisg(names, areas)
@@ -60,7 +71,7 @@ def bisg(
 
 
 def _checked(found: "Probabilities", labels: list[str | None]) -> str:
-    """The check in words; raise InputError if base rates would be nearer to the known groups."""
+    """Return the check in words; raise InputError if base rates are nearer to the known groups."""
     from auditor_client.demographics.calibration import WorseThanBaseRatesWarning
     from auditor_client.demographics.surname_geography import checked_by
 

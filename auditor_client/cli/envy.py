@@ -1,4 +1,4 @@
-"""`auditor envy-plan`: what a certificate of envy-freeness takes. Needs no network or profile."""
+"""`auditor envy-plan`: plans of certificates of envy-freeness, without network or profile."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,9 +9,17 @@ from auditor_client.cli.options import AsJson, numbers
 from auditor_client.cli.output import show_row
 
 Bounds = Annotated[
-    Literal["tight", "printed"], typer.Option(help="Fewer steps, or the paper's; same promise.")
+    Literal["tight", "printed"],
+    typer.Option(
+        help="Fewer steps (tight), or those of the paper (printed), with the same guarantee."
+    ),
 ]
-Tolerance = Annotated[float, typer.Option(help="By how much others' may suit people better.")]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        help="Tolerated envy: others' recommendations may suit people better by this much."
+    ),
+]
 Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
 Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
@@ -30,19 +38,29 @@ def plan(
         typer.Option(help="People who take part (default: as many as the power needs)."),
     ] = None,
     sampled: Annotated[
-        bool, typer.Option(help="The platform draws the audience: twice the noise.")
+        bool, typer.Option(help="The platform draws the audience, which doubles the noise.")
     ] = False,
     arms_per_person: Annotated[
         int | None,
-        typer.Option(help="Audits in which one person takes part at most (default: chosen)."),
+        typer.Option(
+            help=(
+                "Largest number of audits in which one person takes part (default: chosen by the "
+                "plan)."
+            )
+        ),
     ] = None,
-    power: Annotated[float, typer.Option(help="Of certifying a platform without envy.")] = 0.9,
+    power: Annotated[
+        float, typer.Option(help="Probability of the certificate for a platform without envy.")
+    ] = 0.9,
     uncertified: Annotated[
-        float, typer.Option(help="The share of targets that may stay undecided there.")
+        float, typer.Option(help="The share of targets that may stay undecided on that platform.")
     ] = 0.0,
     own: Annotated[float, typer.Option(help="Mean reward from one's own recommendations.")] = 0.5,
     others: Annotated[
-        str | None, typer.Option(help="From others': 0.2,0.4 (default: as from one's own).")
+        str | None,
+        typer.Option(
+            help="Mean rewards from others' recommendations: 0.2,0.4 (default: equal to --own)."
+        ),
     ] = None,
     bounds: Bounds = "tight",
     chart: Annotated[
@@ -77,8 +95,8 @@ def plan(
     }
     if chart:
         from auditor_client.charts.chart import svg
-        from auditor_client.envy.charts import alpha_chart, over_alphas
+        from auditor_client.envy.charts import alpha_chart, forecast_over_alphas
 
-        rows = over_alphas(found.means, found.terms)
+        rows = forecast_over_alphas(found.means, found.terms)
         chart.write_text(svg(alpha_chart(rows)), encoding="utf-8")
     show_row(row, as_json=as_json)

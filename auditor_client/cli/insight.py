@@ -1,4 +1,6 @@
-"""`auditor regulator overview`, `refusals`, `flags`, `report` and `export`: at a glance."""
+"""`auditor regulator overview`, `refusals`, `flags`, `report` and `export`: oversight at a
+glance.
+"""
 
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -49,7 +51,7 @@ def refusals(
     auditor: AuditorId = None,
     days: Days = 90,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Print only the number of refusals by reason.")
+        bool, typer.Option("--counts", help="Print only the number of refusals for each reason.")
     ] = False,
     limit: Annotated[
         int | None, typer.Option(help="Largest number of entries, newest first.")
@@ -78,7 +80,9 @@ def flags(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Unusual patterns, each with what raised it. A flag is a question, not an accusation."""
+    """List unusual patterns with the figures that raised them. A flag is a question, not an
+    accusation.
+    """
     with Regulator.from_profile(profile) as regulator:
         found = regulator.insight.flags(auditor, _ago(days))
     if as_json or not found.flags:
@@ -97,7 +101,7 @@ def report(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report of a quarter, to be printed: of one auditor, or of all."""
+    """Write a printable report of a quarter, for one auditor or all."""
     path = out or Path(f"oversight-{quarter}.html")
     with Regulator.from_profile(profile) as regulator:
         regulator.report(path, quarter=quarter, auditor_id=auditor)

@@ -1,4 +1,4 @@
-"""`auditor key` and `auditor profile`: who you are, kept on this machine."""
+"""`auditor key` and `auditor profile`: keys and identities on this machine."""
 
 import json
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from auditor_client.local.keys import load_key, new_key, public_jwk
 from auditor_client.local.private_files import home
 from auditor_client.local.profiles import load_profiles, save_profile
 
-key_app = typer.Typer(help="Make a key; a regulator registers its public half.")
+key_app = typer.Typer(help="Make a key pair. A regulator registers its public half.")
 profile_app = typer.Typer(help="Profiles: a service, an identity and a key.")
 
 KeyFile = Annotated[Path | None, typer.Argument(help="The file of the private key.")]
@@ -26,7 +26,7 @@ def make_key(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Make a private key, and print the public one to send to the regulator."""
+    """Make a private key, and print the public key to send to the regulator."""
     path = file or key_path(profile)
     public = new_key(path)
     if as_json:
@@ -43,7 +43,7 @@ def show_public(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,  # noqa: ARG001  (it is JSON in any case)
 ) -> None:
-    """Print the public half of a key again."""
+    """Print the public half of a key."""
     typer.echo(json.dumps(public_jwk(load_key(file or key_path(profile)))))
 
 
@@ -55,9 +55,11 @@ def add_profile(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Save how to sign in; other commands take it by --profile."""
+    """Save a service, an identity and a key as a profile, for use with --profile."""
     if not url.startswith(("https://", "http://")):
-        raise InputError(f"{url!r} is not an address: it starts with https://")
+        raise InputError(
+            f"{url!r} is not the address of a service. An address starts with https://"
+        )
     path = key or key_path(profile)
     load_key(path)
     saved = save_profile(profile, url, researcher, path)
@@ -66,7 +68,7 @@ def add_profile(
 
 @profile_app.command("list")
 def list_profiles(as_json: AsJson = False) -> None:
-    """The profiles on this machine."""
+    """List the profiles on this machine."""
     rows = [{"profile": name, **asdict(saved)} for name, saved in load_profiles().items()]
     show_rows(rows, ["profile", "url", "researcher", "key"], as_json=as_json)
 

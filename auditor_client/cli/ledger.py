@@ -1,4 +1,4 @@
-"""`auditor ledger`: the append-only ledger, and its verification without trusting anyone."""
+"""`auditor ledger`: the append-only ledger, and its verification without trust in the platform."""
 
 from itertools import islice
 from pathlib import Path
@@ -27,19 +27,27 @@ Witnessed = Annotated[
     ),
 ]
 
-# What the verifier took as stated, for a reader.
+# Sentences about claims that the verifier accepted as stated.
 NOTICES = {
-    "charge-older": "{charges} charge(s) of the kind {about} in format 2, which states no parts:"
-    " their price is that of what was asked for, and their bounds are not known.",
-    "third-party-bounds": "{charges} charge(s) of the kind {about}, which a package added: their"
-    " bounds were taken as the package states them.",
-    "kind-unknown": "{charges} charge(s) of the kind {about}, which this version does not know:"
-    " their numbers follow from each other, but were not computed from the request.",
-    "audience-older": "{charges} charge(s) of the kind {about} on audiences that were sealed before"
-    " format 3: their bounds were not computed from the request.",
-    "rule-unknown": "{charges} charge(s) with bounds by the rule {about}, which this version does"
-    " not know: their sensitivity is taken as stated.",
-    "sensitivity-stated": "{charges} charge(s) state the sensitivity of {about} without a rule.",
+    "charge-older"
+    "": "{charges} charge(s) of the kind {about} in format 2, which states no parts. The "
+    "price matches the request, and the bounds are unknown.",
+    "third-party-bounds"
+    "": "{charges} charge(s) of the kind {about}, which a package added. Their bounds were "
+    "accepted as the package states them.",
+    "kind-unknown"
+    "": "{charges} charge(s) of the kind {about}, which this version does not know. Their "
+    "numbers are consistent, but were not computed from the request.",
+    "audience-older"
+    "": "{charges} charge(s) of the kind {about} on audiences that were sealed before format "
+    "3. Their bounds were not computed from the request.",
+    "rule-unknown"
+    "": "{charges} charge(s) with bounds by the rule {about}, which this version does not "
+    "know. Their sensitivity was accepted as stated.",
+    "sensitivity-stated": (
+        "{charges} charge(s) state the sensitivity of {about} without a rule. It was "
+        "accepted as stated."
+    ),
 }
 
 
@@ -52,7 +60,7 @@ def entries(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The entries you may see, newest first."""
+    """List the entries that you may see, newest first."""
     with LedgerConnection.from_profile(profile) as connection:
         found = list(islice(connection.ledger.entries(kind), limit))
     columns = ["number", "at", "kind", "auditor_id", "facts"]
@@ -61,10 +69,15 @@ def entries(
 
 @app.command("export")
 def export(
-    out: Annotated[Path, typer.Option("--out", help="JSON lines; Parquet if it ends in .parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="File for JSON lines, or for Parquet if the name ends in .parquet."
+        ),
+    ],
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """Write the ledger up to its newest signed head; an auditor's own entries with their proofs."""
+    """Write the ledger up to its newest checkpoint; for auditors, their own entries with proofs."""
     with LedgerConnection.from_profile(profile) as connection:
         connection.ledger.export(out)
     Console().print(f"{out} is written. Check it: auditor ledger verify {out} --keys KEYS")
@@ -76,11 +89,14 @@ def verify(
     keys: KeysFile,
     witnessed: Witnessed = None,
     forgetful: Annotated[
-        bool, typer.Option("--forgetful", help="Neither read nor store checkpoints seen before.")
+        bool,
+        typer.Option("--forgetful", help="Do not compare with stored checkpoints, and store none."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check hashes, signatures and books of an export. Needs no service; 0 only if all holds."""
+    """Check hashes, signatures and balances of an export, offline. Exit code 0 means that all
+    hold.
+    """
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     found = verify_file(file, read_trust(keys), witnessed=heads, memory=not forgetful)
     if as_json:
@@ -88,7 +104,7 @@ def verify(
         print_json({"size": found.size, "root": found.root.hex(), **counts})
         return
     whole = f"the entries of {found.auditor}" if found.auditor else "all entries"
-    Console().print(f"All holds: {whole} under the signed head of size {found.size}.")
+    Console().print(f"All checks hold: {whole} under the checkpoint of size {found.size}.")
     rows = [{"kind": kind, "entries": count} for kind, count in sorted(found.counts.items())]
     show_rows(rows, ["kind", "entries"], as_json=False)
     for notice in _notices(found):
@@ -110,7 +126,9 @@ def head(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """The newest signed head, if it continues all that was seen here and witnessed."""
+    """Show the newest checkpoint, if it is consistent with all checkpoints that this machine or a
+    witness has seen.
+    """
     heads = [path.read_text(encoding="utf-8") for path in witnessed or ()]
     with LedgerConnection.from_profile(profile) as connection:
         found = connection.ledger.head(read_trust(keys), heads)
@@ -127,12 +145,14 @@ def cosign(
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """As a regulator: check that the head continues what you saw, and sign it as a witness."""
+    """Check, as a regulator, that the checkpoint is consistent with earlier ones, and sign it as a
+    witness.
+    """
     with LedgerConnection.from_profile(profile) as connection:
         signed = connection.ledger.cosign(read_trust(keys))
     if out:
         out.write_text(signed.note, encoding="utf-8")
-    Console().print(f"You cosigned the head of {signed.size} entries.")
+    Console().print(f"You cosigned the checkpoint of {signed.size} entries.")
 
 
 @app.command("keys")
@@ -144,10 +164,10 @@ def keys_file(
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
 ) -> None:
-    """Make the file of keys to verify with: the platform's, as it states them now, and regulators'.
+    """Write a file of trusted keys: those that the platform states now, and those of regulators.
 
-    Compare the platform's keys once with what it published elsewhere; regulators' keys come from
-    the regulators. A regulator's own key is added by itself.
+    Compare the platform's keys once with those that it published elsewhere. Obtain each regulator's
+    key from that regulator. The command adds your own key if you are a regulator.
     """
     regulators = {name: read_public(Path(file)) for name, file in pairs(regulator or []).items()}
     if not regulators:

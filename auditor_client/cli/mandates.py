@@ -1,5 +1,5 @@
-"""`auditor budget` and `auditor regulator mandates`: the granted limits and what is left of
-them.
+"""`auditor budget` and `auditor regulator mandates`: the granted limits and the remaining
+amounts.
 """
 
 from collections.abc import Sequence
@@ -20,32 +20,41 @@ from openapi.resources import AuditKind, Mandate
 app = typer.Typer(help="Mandates and their auditors.", invoke_without_command=True)
 
 AuditorId = Annotated[str, typer.Argument(metavar="AUDITOR")]
-Limit = Annotated[str | None, typer.Option(help="The limit, under change-one.")]
+Limit = Annotated[
+    str | None, typer.Option(help="The limit in epsilon, under the change-one relation.")
+]
 RhoLimit = Annotated[str | None, typer.Option(help="The limit in rho, for Gaussian noise.")]
 Delta = Annotated[
     str | None, typer.Option(help="The delta at which a limit in rho is shown as an epsilon.")
 ]
-RenewalWords = Annotated[str | None, typer.Option(help="rolling:30 or fixed:30, in days.")]
+RenewalWords = Annotated[
+    str | None, typer.Option(help="Renewal of the limit, in days: rolling:30 or fixed:30.")
+]
 Lifetime = Annotated[
-    str | None, typer.Option(help="The limit that is never renewed, with --renewal.")
+    str | None, typer.Option(help="A total limit that is never renewed, in addition to --renewal.")
 ]
 Exploration = Annotated[
-    str | None, typer.Option(help="The most reward people may lose in audits of envy.")
+    str | None, typer.Option(help="The largest reward that people may lose in audits of envy.")
 ]
 OpenedShare = Annotated[
-    str, typer.Option(help="Share of two-party runs that you open before delivery.")
+    str, typer.Option(help="Share of two-party runs that you open before their delivery.")
 ]
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Kinds of audit, repeatable.")]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind", help="A kind of audit that the mandate allows; repeat the option for more."
+    ),
+]
 
 
 def budget(
     chart: Annotated[
-        Path | None, typer.Option(help="Draw the burn-down: an .svg, .png or .html file.")
+        Path | None, typer.Option(help="File for the burn-down chart: .svg, .png or .html.")
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Your mandates: what is spent and what remains."""
+    """Show your mandates, with the spent and the remaining budget."""
     with Auditor.from_profile(profile) as auditor:
         if chart is not None:
             from auditor_client.charts.chart import save  # Altair takes a second to import
@@ -58,7 +67,7 @@ def budget(
 def list_mandates(
     context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """List them, or `grant` one."""
+    """List mandates, or `grant` one."""
     if context.invoked_subcommand is None:
         with Regulator.from_profile(profile) as regulator:
             show_mandates(regulator.mandates.list(), as_json)
@@ -76,9 +85,15 @@ def grant(
     exploration: Exploration = None,
     kind: Kinds = None,
     opened_share: OpenedShare = "1",
-    days: Annotated[int, typer.Option(help="Validity from now on, in days.")] = 365,
+    days: Annotated[int, typer.Option(help="Validity in days, from now.")] = 365,
     researcher: Annotated[
-        list[str] | None, typer.Option(help="Only these individuals may spend it, repeatable.")
+        list[str] | None,
+        typer.Option(
+            help=(
+                "An individual who may spend it; repeat for more (default: everybody of the "
+                "auditor)."
+            )
+        ),
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
@@ -105,7 +120,7 @@ def grant(
 
 
 def show_mandates(mandates: Sequence[Mandate], as_json: bool) -> None:
-    """Print the mandates one after the other: there are few, with many fields each."""
+    """Print one mandate after the other: there are few, and each has many fields."""
     if as_json or not mandates:
         show_rows([mandate.model_dump() for mandate in mandates], [], as_json=as_json)
         return

@@ -1,4 +1,4 @@
-"""Options that select metrics, the same for every command that reports them."""
+"""Options that select metrics, for every command that reports them."""
 
 from typing import Annotated, cast
 
@@ -8,19 +8,22 @@ from auditor_client.fairness.metric_selection import METRICS, Metric, MetricSele
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", help=f"Only this one, repeatable: {', '.join(METRICS)}."),
+    typer.Option(
+        "--metric", help=f"Report only this metric; repeat for more: {', '.join(METRICS)}."
+    ),
 ]
 Thresholds = Annotated[
     list[float] | None,
     typer.Option(
-        "--threshold", help="An edge of bins: counts people who score at least this; repeatable."
+        "--threshold",
+        help="An edge of bins: metrics count people who score at least this; repeat for more.",
     ),
 ]
 Quantiles = Annotated[
     list[float] | None, typer.Option("--quantile", help="A quantile (default: 0.5), repeatable.")
 ]
 Qualified = Annotated[
-    str | None, typer.Option(help="The value of the last crossed column that means qualified.")
+    str | None, typer.Option(help="The value in the last crossed column that means qualified.")
 ]
 
 

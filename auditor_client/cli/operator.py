@@ -23,12 +23,14 @@ def applications(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 def amendment(
     application: ApplicationId,
     ground: Annotated[str, typer.Option(help="no-access or vulnerability.")],
-    reasons: Annotated[str, typer.Option(help="Why the grant cannot be followed.")],
-    proposal: Annotated[str, typer.Option(help="Other means for the same research.")],
+    reasons: Annotated[
+        str, typer.Option(help="The reason why the platform cannot give this access.")
+    ],
+    proposal: Annotated[str, typer.Option(help="Other data or means for the same research.")],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the regulator to amend what was granted."""
+    """Ask the regulator to amend a grant."""
     with Operator.from_profile(profile) as operator:
         made = operator.ask_amendment(application, cast("Any", ground), reasons, proposal)
     show_application(made, as_json)
@@ -38,11 +40,13 @@ def amendment(
 def mediation(
     application: ApplicationId,
     outcome: Annotated[str, typer.Argument(help="requested or failed.")],
-    text: Annotated[str, typer.Option(help="The objection, or the reason why it ends.")],
+    text: Annotated[
+        str, typer.Option(help="The objection, or the reason for the end of the mediation.")
+    ],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for mediation on the decision about an amendment, or end it."""
+    """Request mediation on the decision about an amendment, or end it."""
     with Operator.from_profile(profile) as operator:
         made = operator.mediate(application, cast("Any", outcome), text)
     show_application(made, as_json)
@@ -51,10 +55,15 @@ def mediation(
 @app.command("stop")
 def stop(
     audit: Annotated[str, typer.Argument(metavar="AUDIT")],
-    reason: Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")],
+    reason: Annotated[
+        str,
+        typer.Option(
+            help="Reason. It can be erased later; the ledger holds only a commitment to it."
+        ),
+    ],
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    """Stop an audit of envy: nobody is shown anything more, and nothing is released or refunded."""
     with Operator.from_profile(profile) as operator:
         show_row(operator.stop(audit, reason).model_dump(), as_json=as_json)

@@ -12,11 +12,14 @@ PROFILE_VARIABLE = "PLATFORM_AUDITOR_PROFILE"
 ProfileName = Annotated[
     str,
     typer.Option(
-        "--profile", "-p", envvar=PROFILE_VARIABLE, help="The profile: a service and an identity."
+        "--profile",
+        "-p",
+        envvar=PROFILE_VARIABLE,
+        help="Profile: a service, an identity and a key.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show a progress bar.")]
 
 DEFAULT_PROFILE = "default"
 

@@ -1,4 +1,4 @@
-"""`auditor outcome`: an outcome test of a researcher's own log. No network, no profile."""
+"""`auditor outcome`: an outcome test on a researcher's own log, without network or profile."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,7 +13,7 @@ from auditor_client.errors import InputError
 if TYPE_CHECKING:
     from auditor_client.outcome import CorrectionEffect, Tested
 
-# What people see of an effect, by what it is called there.
+# Fields of an effect that the command prints, by their printed names.
 _SHOWN = {
     "scores": "scores", "group": "group", "than": "relative_to", "more": "estimate",
     "low": "low", "high": "high", "p_of_all": "adjusted", "why_not": "why",
@@ -32,10 +32,10 @@ def outcome(
         str | None, typer.Option(help="The column of persons, if some have several rows.")
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Test only those who just passed it (a classification).")
+        float | None, typer.Option(help="Test only people just above this score (classification).")
     ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="The group that others are compared with.")
+        str | None, typer.Option(help="The reference group of the comparisons.")
     ] = None,
     control: Annotated[
         Literal["linear", "slopes", "quadratic", "none"],
@@ -45,7 +45,7 @@ def outcome(
         str | None, typer.Option(help="Least and largest outcome: 0,1.")
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="The tolerated difference in outcome.", min=0.0)
+        float, typer.Option(help="The tolerated difference in outcomes.", min=0.0)
     ] = 0.0,
     query: Annotated[
         str | None,
@@ -56,7 +56,7 @@ def outcome(
     delta: Annotated[float, typer.Option(help="The probability of a wrong verdict.")] = 0.05,
     as_json: AsJson = False,
 ) -> None:
-    """Do people with equal scores turn out equally well, whatever their group?"""
+    """Test whether people with equal scores have equal outcomes, whatever their group."""
     from auditor_client.outcome import from_frame, test  # SciPy takes seconds to import
 
     table = read_table(file, [group, *([person] if person else [])], None)
@@ -78,9 +78,7 @@ def outcome(
 
 
 def _size(table: Any, asked: dict[str, Any], threshold: float | None) -> list[dict[str, Any]]:
-    """Return the changes by correction: of notifications where there is a threshold, else of
-    ranks.
-    """
+    """Return the changes by correction: of notifications with a threshold, of ranks without."""
     from auditor_client.outcome import notifications, ranks
 
     if threshold is None:
@@ -127,7 +125,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN and no infinity: what is not there is null."""
+    """Replace NaN and infinity, which JSON lacks, with null."""
     return {
         name: None if isinstance(value, float) and not abs(value) < float("inf") else value
         for name, value in row.items()

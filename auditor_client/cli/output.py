@@ -20,7 +20,7 @@ def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> 
         return
     table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
-        # An identifier is there to be copied: it is never cut or folded.
+        # People copy identifiers, so they are never truncated or folded.
         table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "id")
     for row in rows:
         table.add_row(*(printable(row.get(column)) for column in columns))
@@ -28,7 +28,7 @@ def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> 
 
 
 def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of an answer: the first cell of a row names it, numbers are on the right."""
+    """Print a table of an answer: row names on the left, numbers aligned right."""
     table = Table(box=box.SIMPLE_HEAD, title=printable(caption), title_justify="left")
     table.title_style = "italic"
     for place, head in enumerate(heads):
@@ -47,7 +47,7 @@ def _is_number(cell: str) -> bool:
 
 
 def show_row(row: Row, *, as_json: bool) -> None:
-    """Print one object, a line per field."""
+    """Print one object, with one line per field."""
     if as_json:
         print_json(row)
         return

@@ -27,17 +27,17 @@ Made = inspect.Parameter
 
 
 def parameters(kind: AuditorKind) -> list[RequestParameter]:
-    """Return what people say to ask for a kind, but for who pays, which all commands take."""
+    """Return the parameters of a kind without the mandate, which every command accepts."""
     every = [*parameters_of(kind.contract.request), *kind.asking.extras]
     return [each for each in every if each.role != "mandate"]
 
 
-def derived(kind: AuditorKind) -> Iterator[Made]:
+def derive_options(kind: AuditorKind) -> Iterator[Made]:
     """Yield the arguments and options of a kind's command."""
     for each in parameters(kind):
         yield _made(each)
         if each.role == "bins":
-            hidden = typer.Option(hidden=True, help="Edges of bins, as --bins takes them too.")
+            hidden = typer.Option(hidden=True, help="Edges of bins. --bins accepts them too.")
             yield _parameter("edges", str | None, hidden, None)
         if each.levels:
             option = typer.Option(help="In place of bins, the values of a discrete score: 1,2,3.")
@@ -88,7 +88,7 @@ def _parameter(name: str, plain: Any, info: Any, default: Any = Made.empty) -> M
 
 
 def with_signature(function: Callable[..., None], made: list[Made]) -> Callable[..., None]:
-    """Return the function with the signature that Typer makes a command of."""
+    """Return the function with the signature from which Typer makes a command."""
     required = [each for each in made if each.default is Made.empty]
     others = [each for each in made if each.default is not Made.empty]
     signature = inspect.Signature([*required, *others])

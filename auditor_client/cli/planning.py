@@ -1,6 +1,7 @@
-"""`auditor plan`: how many people an audit needs, and what those that there are can tell.
+"""`auditor plan`: the number of people that an audit needs, and the power of a given number.
 
-Needs no network and no profile. Every answer is a field of one row; `--json` is for programs.
+The command needs no network and no profile. It prints every answer as a field of one row; `--json`
+is for programs.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import typer
 
 from auditor_client.cli.options import DEFAULT_PROFILE, AsJson, ProfileName, numbers
 from auditor_client.cli.output import show_row
-from auditor_client.cli.reports import Alpha, Delta
+from auditor_client.cli.reports import Delta
 from auditor_client.errors import InputError
 from auditor_client.local.progress import bar
 
@@ -21,35 +22,41 @@ Question = dict[str, Any]
 
 
 def plan(
-    alpha: Alpha = 0.2,
+    alpha: Annotated[float, typer.Option(help="The gap that is tolerated.", min=0, max=1)] = 0.2,
     delta: Delta = 0.05,
     groups: Annotated[int, typer.Option(help="Number of groups compared.", min=2)] = 2,
-    bins: Annotated[int, typer.Option(help="Number of bins of scores.", min=1)] = 100,
+    bins: Annotated[
+        int | None,
+        typer.Option(help="Number of bins of scores (default: the planner's choice).", min=1),
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
     rho: Annotated[
         float | None,
-        typer.Option(help="Instead of --epsilon: Gaussian noise of variance 1/(2 rho)."),
+        typer.Option(help="In place of --epsilon: Gaussian noise of variance 1/(2 rho)."),
     ] = None,
     sizes: Annotated[
-        Sizes, typer.Option(help="Are the numbers of scored people known (a sample) or noisy?")
+        Sizes,
+        typer.Option(help="Whether the numbers of scored people are known (a sample) or noisy."),
     ] = "noisy",
     audience: Annotated[
         Source | None,
         typer.Option(
-            help="How people come to the audit: upload, sample (drawn by the platform: twice the"
-            " scale of noise) or confirmed. Replaces --sizes."
+            help="How people enter the audit: upload, sample (drawn by the platform, with "
+            "twice the scale of noise) or confirmed. Replaces --sizes."
         ),
     ] = None,
     criterion: Annotated[
-        Criterion, typer.Option(help="What the verdict covers: bins and thresholds, or less.")
+        Criterion, typer.Option(help="Criterion of the verdict: bins and thresholds, or less.")
     ] = "distribution",
     power: Annotated[
         float, typer.Option(help="The probability of calling a fair platform fair.")
     ] = 0.8,
-    true_gap: Annotated[float, typer.Option(help="A gap that should still be called fair.")] = 0.0,
+    true_gap: Annotated[
+        float, typer.Option(help="True gap that the verdict should still call fair.")
+    ] = 0.0,
     people: Annotated[
         int | None,
-        typer.Option(help="Forecast the power with this number of people per group.", min=2),
+        typer.Option(help="Forecast the power for this number of people per group.", min=2),
     ] = None,
     promise: Annotated[
         bool, typer.Option(help="Also certify the paper's guarantee, |EFG - FG| <= alpha.")
@@ -68,25 +75,30 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan the number of people per group by several guarantees, or forecast the power."""
-    asked: Question = {
-        "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "sizes": sizes,
-    }  # fmt: skip
     noise: Question = {"epsilon": epsilon}
     if rho is not None:
         noise = {"mechanism": "discrete-gaussian", "rho": rho}
-    row: dict[str, Any] = {**asked, **noise, "power": power, "criterion": criterion}
-    if audience is not None:
-        row["audience"] = audience
+    edges: Question = {}
+    if bins is None:
+        edges = _edges(alpha, delta, groups, noise, sizes, audience, criterion, people)
+        # Scores outside of all bins are one bin more.
+        bins = len(edges["edges_of_scores_from_0_to_1"])
+    asked: Question = {
+        "alpha": alpha, "delta": delta, "groups": groups, "bins": bins, "sizes": sizes,
+        "audience": audience,
+    }  # fmt: skip
+    row: dict[str, Any] = {**asked, **noise, "power": power, "criterion": criterion, **edges}
+    if audience is None:
+        del row["audience"]
     answers: list[Callable[[], dict[str, Any]]] = [
         lambda: _people(
             {**asked, **noise, "power": power, "true_gap": true_gap},
             promise,
-            audience=audience,
             criterion=criterion,
         )
     ]
     if people is not None:
-        answers.append(lambda: _with_people(people, asked, noise, power, true_gap))
+        answers.append(lambda: _with_people(people, asked, noise, power, true_gap, criterion))
     if looks is not None:
         answers.append(lambda: _looks({**asked, **noise, "power": power}, looks))
     if budget is not None or contents is not None:
@@ -102,36 +114,69 @@ def plan(
     show_row(row, as_json=as_json)
 
 
-def _people(
-    asked: Question, promise: bool, *, audience: Source | None, criterion: Criterion
+def _edges(
+    alpha: float,
+    delta: float,
+    groups: int,
+    noise: Question,
+    sizes: Sizes,
+    audience: Source | None,
+    criterion: Criterion,
+    people: int | None,
 ) -> dict[str, Any]:
+    """Return the edges that the planner proposes, on scores from 0 to 1."""
+    from auditor_client.planning import default_bins
+    from auditor_client.planning.audiences import planned_audit
+    from auditor_client.stats.noise import variance
+
+    mechanism = noise.get("mechanism", "discrete-laplace")
+    kind, planned = planned_audit(
+        audience, sizes, mechanism, noise.get("epsilon"), noise.get("rho")
+    )
+    below = default_bins.USUAL
+    if people is not None:
+        asked = default_bins.BinsQuestion(
+            people, variance(planned.bins), 0.0 if kind == "known" else variance(planned.size),
+            groups, alpha, delta, criterion,
+        )  # fmt: skip
+        below = default_bins.bins_below_middle(asked)
+    return {"edges_of_scores_from_0_to_1": default_bins.edges_of(0, 1, below)}
+
+
+def _people(asked: Question, promise: bool, *, criterion: Criterion) -> dict[str, Any]:
     from auditor_client.planning.sample_size import (  # SciPy takes seconds to import
         sample_size,
         verdict_size,
     )
 
     found: dict[str, Any] = {
-        "people_per_group_for_a_verdict": verdict_size(
-            **asked, audience=audience, criterion=criterion
-        )
+        "people_per_group_for_a_verdict": verdict_size(**asked, criterion=criterion)
     }
     without = {n: value for n, value in asked.items() if n not in ("power", "true_gap", "sizes")}
     try:
-        printed = sample_size(**without, method="theorem-1", audience=audience)
+        printed = sample_size(**without, method="theorem-1")
     except ValueError:
-        printed = None  # the theorem does not hold for so small an epsilon, nor for Gaussian noise
+        printed = None  # the theorem holds neither for an epsilon this small nor for Gaussian noise
     found["people_per_group_by_theorem_1"] = printed
     if promise:
-        exact = sample_size(**without, method="exact", sizes=asked["sizes"], audience=audience)
+        exact = sample_size(**without, method="exact", sizes=asked["sizes"])
         found["people_per_group_by_exact_tails"] = exact
     return found
 
 
 def _with_people(
-    people: int, asked: Question, noise: Question, power: float, true_gap: float
+    people: int,
+    asked: Question,
+    noise: Question,
+    power: float,
+    true_gap: float,
+    criterion: Criterion,
 ) -> dict[str, Any]:
     from auditor_client.planning import inverse
 
+    if criterion == "four-fifths":
+        raise InputError("--people forecasts verdicts by distribution or bins, not four-fifths.")
+    asked = {**asked, "criterion": criterion}
     far = min(2 * asked["alpha"], 1.0)
     rest = {name: value for name, value in asked.items() if name != "alpha"}
     needed = inverse.rho_needed if "rho" in noise else inverse.epsilon_needed
@@ -145,7 +190,7 @@ def _with_people(
 
 
 def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | None:
-    """The answer, or none where the people are too few for any."""
+    """Return the answer, or None if there are too few people for any answer."""
     try:
         return round(answer(*asked, **more), 4)
     except ValueError:
@@ -155,6 +200,11 @@ def _if_any(answer: Callable[..., float], *asked: Any, **more: Any) -> float | N
 def _looks(asked: Question, looks: int) -> dict[str, Any]:
     from auditor_client.planning.sequential import sequential_plan
 
+    source = asked.pop("audience")
+    if source == "sample":
+        raise InputError("--looks plans uploads and people who confirmed, not drawn samples.")
+    if source == "confirmed":
+        asked["sizes"] = "known"
     found = sequential_plan(looks=looks, **asked)
     return {
         "batch_per_group": found.batch,

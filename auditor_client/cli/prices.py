@@ -1,4 +1,4 @@
-"""A quote as the command prints it, before anything is paid."""
+"""Printed form of a quote, before anything is paid."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from openapi.resources import AuditRequest, BothRelations, Quote
 
 
 def show_offer(offer: Offer, *, as_json: bool) -> None:
-    """Print an offer: a table with the forecast for people, all of the quote in JSON."""
+    """Print an offer: a table with the forecast for people, or the whole quote as JSON."""
     if as_json:
         show_row(offer.as_json(), as_json=True)
         return
@@ -23,7 +23,9 @@ def show_offer(offer: Offer, *, as_json: bool) -> None:
 
 
 def price_row(quote: Quote, request: AuditRequest) -> dict[str, Any]:
-    """Return both relations, the debit, the error to expect, what remains, and the advice."""
+    """Return the price under both relations, the debit, the expected error, the remainder and the
+    advice.
+    """
     price = quote.price
     return {
         "epsilon": _words(price.epsilon) if price.epsilon else "none: Gaussian noise has a rho",

@@ -1,4 +1,4 @@
-"""`auditor receipt`: hold a release against the platform's keys and its ledger."""
+"""`auditor receipt`: checks of a release against the platform's keys and its ledger."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ File = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
 
 @app.command("verify")
 def verify(file: File, keys: KeysFile, as_json: AsJson = False) -> None:
-    """Check a receipt offline: signed by the platform, and in the ledger. 0 only if all holds."""
+    """Check a receipt's signature and ledger entry, offline. Exit code 0 means that both hold."""
     saved = SavedReceipt.load(file)
     release = verify_receipt(saved, read_trust(keys))
     number = saved.proof.number if saved.proof else None
@@ -37,6 +37,6 @@ def prove(file: File, profile: ProfileName = DEFAULT_PROFILE) -> None:
     with Auditor.from_profile(profile) as auditor:
         proof = auditor.audits.proof(saved.release().audit_id)
     if proof is None:
-        raise ReceiptError("No signed head covers the release yet. Try again in a minute.")
+        raise ReceiptError("No checkpoint covers the release yet. Try again in a minute.")
     replace(saved, proof=proof).save(file)
-    Console().print(f"{file} holds the proof now: entry {proof.number}.")
+    Console().print(f"{file} now holds the proof: entry {proof.number}.")

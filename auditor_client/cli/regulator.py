@@ -1,4 +1,4 @@
-"""`auditor regulator`: vet auditors, watch charges and the ledger."""
+"""`auditor regulator`: commands to vet auditors and to watch charges and the ledger."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,10 @@ from openapi.resources import Role
 
 app = typer.Typer(help="For regulators.")
 auditors = typer.Typer(help="Vetted organisations.", invoke_without_command=True)
-researchers = typer.Typer(help="Their people and public keys.", invoke_without_command=True)
+researchers = typer.Typer(
+    help="Researchers, regulators and operators, with their public keys.",
+    invoke_without_command=True,
+)
 app.add_typer(auditors, name="auditors")
 app.add_typer(researchers, name="researchers")
 app.add_typer(mandates.app, name="mandates")
@@ -26,7 +29,7 @@ app.add_typer(mandates.app, name="mandates")
 def list_auditors(
     context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """List them, or `add` one."""
+    """List auditors, or `add` one."""
     if context.invoked_subcommand is None:
         columns = ["id", "name", "created_at"]
         _list(profile, lambda regulator: regulator.auditors.list(), columns, as_json)
@@ -47,7 +50,7 @@ def add_auditor(
 def list_researchers(
     context: typer.Context, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False
 ) -> None:
-    """List them, or `add` one."""
+    """List registered people, or `add` one."""
     if context.invoked_subcommand is None:
         columns = ["id", "name", "role"]
         _list(profile, lambda regulator: regulator.researchers.list(), columns, as_json)
@@ -56,9 +59,9 @@ def list_researchers(
 @researchers.command("add")
 def add_researcher(
     name: Annotated[str, typer.Argument()],
-    key: Annotated[Path, typer.Option(help="The file of their public JWK.")],
-    auditor: Annotated[str | None, typer.Option(help="The organisation they belong to.")] = None,
-    role: Annotated[str, typer.Option(help="auditor, regulator or operator.")] = "auditor",
+    key: Annotated[Path, typer.Option(help="The file of the person's public JWK.")],
+    auditor: Annotated[str | None, typer.Option(help="The person's organisation.")] = None,
+    role: Annotated[str, typer.Option(help="Role: auditor, regulator or operator.")] = "auditor",
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
@@ -77,7 +80,7 @@ def charges(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """List charges with auditor, audit and audience."""
+    """List charges with their auditor, audit and audience."""
     columns = ["id", "kind", "debit", "currency", "refunded", "charged_at"]
     _list(
         profile,

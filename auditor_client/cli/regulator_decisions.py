@@ -1,4 +1,6 @@
-"""`auditor regulator …` for vetting: read applications, decide, intervene, erase."""
+"""`auditor regulator …`: commands of vetting, which read applications, decide, intervene and
+erase.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -25,12 +27,15 @@ from openapi.resources import ApplicationState, Mandate
 
 MandateId = Annotated[str, typer.Argument(metavar="MANDATE")]
 AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
-Reason = Annotated[str, typer.Option(help="Why; kept erasable, the ledger commits to it.")]
+Reason = Annotated[
+    str,
+    typer.Option(help="Reason. It can be erased later; the ledger holds only a commitment to it."),
+]
 Until = Annotated[str | None, typer.Option(help="A date, like 2027-03-31.")]
 
 
 def add_to(app: typer.Typer) -> None:
-    """The commands of vetting, under those of regulators."""
+    """Add the commands of vetting to those of regulators."""
     commands: dict[str, Callable[..., None]] = {
         "applications": applications,
         "decide": decide,
@@ -48,12 +53,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def applications(
-    application: Annotated[str | None, typer.Argument(help="Show this one whole.")] = None,
+    application: Annotated[
+        str | None, typer.Argument(help="Show the whole of this application.")
+    ] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state.")] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """All applications, or one of them with its history and its deadline."""
+    """List applications, or show one with its history and its deadline."""
     if state is not None and state not in get_args(ApplicationState):
         raise InputError(f"There is no state {state!r}: {', '.join(get_args(ApplicationState))}.")
     with Regulator.from_profile(profile) as regulator:
@@ -76,17 +83,20 @@ def decide(
     kind: Kinds = None,
     until: Until = None,
     researcher: Annotated[
-        list[str] | None, typer.Option(help="Only these individuals, repeatable.")
+        list[str] | None, typer.Option(help="Approve only this individual; repeat for more.")
     ] = None,
     version: Annotated[
-        int | None, typer.Option(help="The version you have read; refused if there is a newer.")
+        int | None,
+        typer.Option(
+            help="The version that you have read. The command is refused if a newer one exists."
+        ),
     ] = None,
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Decide on an application. `approve` grants what was asked for, or less with the options."""
+    """Decide on an application. `approve` grants the requested access, or less with the options."""
     if decision not in get_args(Decided):
-        raise InputError(f"{decision!r} is no decision: {', '.join(get_args(Decided))}.")
+        raise InputError(f"{decision!r} is not a decision: {', '.join(get_args(Decided))}.")
     with Regulator.from_profile(profile) as regulator:
         read = regulator.applications.get(application)
         if version is not None:
@@ -131,7 +141,7 @@ def suspend(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Suspend a mandate: nothing more is charged, and what was not begun waits."""
+    """Suspend a mandate: nothing more is charged, and audits that have not begun wait."""
     with Regulator.from_profile(profile) as regulator:
         _show(regulator.mandates.suspend(mandate, reason), as_json)
 
@@ -142,7 +152,7 @@ def resume(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Put a suspended mandate in force again."""
+    """Resume a suspended mandate."""
     with Regulator.from_profile(profile) as regulator:
         _show(regulator.mandates.resume(mandate, reason), as_json)
 
@@ -170,7 +180,7 @@ def change(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Change the limits, the kinds or the end of a mandate; the rest stays."""
+    """Change the limits, the kinds or the end of a mandate; everything else stays."""
     with Regulator.from_profile(profile) as regulator:
         changed = regulator.mandates.change(
             mandate,
@@ -191,7 +201,7 @@ def stop(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Have an audit of envy show nobody anything more; nothing is released, nothing refunded."""
+    """Stop an audit of envy: nobody is shown anything more, and nothing is released or refunded."""
     with Regulator.from_profile(profile) as regulator:
         show_row(regulator.stop(audit, reason).model_dump(), as_json=as_json)
 
@@ -202,7 +212,7 @@ def remove(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Take access from an individual, at once."""
+    """Remove an individual's access at once."""
     with Regulator.from_profile(profile) as regulator:
         show_row(regulator.researchers.remove(researcher, reason).model_dump(), as_json=as_json)
 
@@ -225,7 +235,7 @@ def day(text: str | None) -> date | None:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The beginning of a day, in UTC."""
+    """Return the start of a day in UTC."""
     found = day(text)
     return None if found is None else datetime(found.year, found.month, found.day, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""`auditor reo`: equal opportunity from your own logs. Needs no network and no profile."""
+"""`auditor reo`: equal opportunity from your own logs, without network or profile."""
 
 import math
 from pathlib import Path
@@ -20,10 +20,12 @@ Labels = Annotated[
 ]
 Group = Annotated[str, typer.Option(help="The column of the creator's group.")]
 Viewer = Annotated[
-    str | None, typer.Option(help="The column of viewers: their rows are not independent.")
+    str | None, typer.Option(help="The column of viewers, whose rows are not independent.")
 ]
 Day = Annotated[str | None, typer.Option(help="The column of days: each gets a penalty.")]
-Delta = Annotated[float, typer.Option(help="The probability of missing the truth.")]
+Delta = Annotated[
+    float, typer.Option(help="The probability that an interval misses the true value.")
+]
 
 
 def reo(
@@ -34,7 +36,7 @@ def reo(
     viewer: Viewer = None,
     day: Day = None,
     treatment: Annotated[
-        Path | None, typer.Option(help="A treatment's traffic, to compare.")
+        Path | None, typer.Option(help="Traffic of a treatment, for comparison.")
     ] = None,
     recalled: Annotated[
         Path | None, typer.Option(help="Traffic of items that passed recall.")
@@ -47,7 +49,7 @@ def reo(
     from auditor_client.reo import own_logs  # SciPy takes a second to import
 
     if chart and not day:
-        raise InputError("A chart is of days: name their column with --day.")
+        raise InputError("A chart shows days. Name their column with --day.")
     labels = words(label) or []
     logs = own_logs(
         default, random, labels, group,
@@ -62,7 +64,7 @@ def reo(
         "delta": delta,
         "defined": found.defined,
         "relative": {name: _number(value) for name, value in found.relative.items()},
-        # Parity would ignore the viewers.
+        # Demographic parity would ignore the viewers.
         "parity": None if viewer else logs.parity(delta).penalty,
         "rows": {"default": logs.default.rows, "random": logs.random.rows},
         "positives": {"default": logs.default.positives, "random": logs.random.positives},

@@ -1,4 +1,6 @@
-"""`auditor reo-plan`: how many rows tell the penalty, and what random traffic costs. No network."""
+"""`auditor reo-plan`: plans of the rows for a penalty and of the cost of random traffic,
+offline.
+"""
 
 import math
 from typing import Annotated, Any
@@ -18,7 +20,9 @@ def plan(
     default: Shares,
     random: Shares,
     error: Annotated[float, typer.Option(help="Largest error of the penalty.")] = 0.02,
-    delta: Annotated[float, typer.Option(help="The probability of missing the truth.")] = 0.05,
+    delta: Annotated[
+        float, typer.Option(help="The probability that an interval misses the true value.")
+    ] = 0.05,
     epsilon: Annotated[
         float | None, typer.Option(help="Epsilon of a platform's noise (default: no noise).")
     ] = None,
@@ -27,14 +31,14 @@ def plan(
     ] = 1,
     requests: Annotated[
         float | None,
-        typer.Option(help="Requests in the period: gives the share that must be random."),
+        typer.Option(help="Requests in the period, which give the share that must be random."),
     ] = None,
-    shown: Annotated[int, typer.Option(help="Items that each request shows.", min=1)] = 1,
+    shown: Annotated[int, typer.Option(help="Number of items that each request shows.", min=1)] = 1,
     logged: Annotated[
         int | None, typer.Option(help="Rows of default traffic (default: those of all requests).")
     ] = None,
     activation: Annotated[
-        str | None, typer.Option(help="Price these shares of requests too: 0.0001,0.001.")
+        str | None, typer.Option(help="Also price these shares of requests: 0.0001,0.001.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,7 +50,7 @@ def plan(
 
     q, p = _shares(default), _shares(random)
     if epsilon is not None and not epsilon > 0:
-        raise InputError(f"An epsilon is greater than 0, and {epsilon:g} is not.")
+        raise InputError(f"epsilon must be greater than 0; it is {epsilon:g} is not.")
     noise = None if epsilon is None else Laplace(epsilon / rows_per_viewer)
     clustered: dict[str, Any] = {"delta": delta, "rows_per_viewer": rows_per_viewer}
     printed = {
@@ -67,7 +71,7 @@ def plan(
         },
     }
     if requests is None and (logged is not None or activation is not None):
-        raise InputError("Say with --requests how many requests there are.")
+        raise InputError("Give the number of requests with --requests.")
     if requests is not None:
         default_rows = int(requests * shown) if logged is None else logged
         asked = {"n_recommended": default_rows, "requests": requests, "shown": shown, **clustered}

@@ -1,4 +1,4 @@
-"""`auditor report`: from a receipt to a report, offline."""
+"""`auditor report`: a report made offline from a receipt."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ from auditor_client.local.progress import bar
 Alpha = Annotated[
     float | None,
     typer.Option(
-        help="The gap or difference that is tolerated (default: the kind's usual one).",
+        help="The tolerated gap or difference (default: that of the kind).",
         min=0,
         max=1,
         show_default=False,

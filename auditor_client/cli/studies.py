@@ -1,4 +1,4 @@
-"""`auditor audit FILE.yaml` and `auditor study`: a whole study from one file."""
+"""`auditor audit FILE.yaml` and `auditor study`: whole studies, each from one file."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -38,7 +38,7 @@ def init(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Write a study file to fill in."""
+    """Write a template of a study file."""
     from auditor_client.studies.template import template
 
     known = load_profiles().get(profile)
@@ -48,7 +48,9 @@ def init(
         with file.open("x", encoding="utf-8") as new:
             new.write(template(platform, str(people), found))
     except FileExistsError as error:
-        raise InputError(f"{file} is there already: give another name.") from error
+        raise InputError(
+            f"{file} already exists. Nothing was written. Give another name."
+        ) from error
     show_row({"study": str(file), "next": f"auditor study check {file}"}, as_json=as_json)
 
 
@@ -83,7 +85,7 @@ def check(
 
 @app.command("register")
 def register(file: File, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Register a study now, to run it later. Its digest enters the ledger, and nothing else."""
+    """Register a study now and run it later. Only its digest enters the ledger."""
     from auditor_client.studies.runner import Run
 
     with Auditor.from_profile(profile) as auditor:
@@ -93,7 +95,7 @@ def register(file: File, profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson
 
 @app.command("list")
 def list_studies(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """Your registered studies."""
+    """List your registered studies."""
     with Auditor.from_profile(profile) as auditor:
         rows = [study.model_dump() for study in auditor.studies.list()]
     show_rows(rows, ["digest", "entry", "at", "by"], as_json=as_json)
@@ -109,7 +111,9 @@ def run_study(
     ] = False,
     seal: Annotated[
         bool,
-        typer.Option("--seal", help="Seal audiences whose people confirm: all have confirmed."),
+        typer.Option(
+            "--seal", help="Seal the audiences whose people confirm, after all have confirmed."
+        ),
     ] = False,
     quiet: Quiet = False,
     profile: ProfileName = DEFAULT_PROFILE,
@@ -117,8 +121,8 @@ def run_study(
 ) -> None:
     """Run a study: check, upload, price, register, pay, verify, report.
 
-    Interrupted, the same command continues, and nothing is charged twice. A study is run once:
-    after its results are written, the same command writes them again and charges nothing.
+    After an interruption, the same command continues, and nothing is charged twice. A study runs
+    once. After its results are written, the same command writes them again and charges nothing.
     """
     from auditor_client.studies.output_folder import Folder, read_shown
     from auditor_client.studies.runner import Run
@@ -168,14 +172,17 @@ def _registered(study: Study, registration: Path, keys: Path | None) -> dict[str
     from auditor_client.studies.registration_file import SavedRegistration
 
     if keys is None:
-        raise InputError("Give --keys, the keys you trust: auditor ledger keys makes the file.")
+        raise InputError(
+            "Give --keys, the file of keys that you trust. The command auditor ledger keys "
+            "writes it."
+        )
     saved = SavedRegistration.load(registration)
     saved.check(study.digest, read_trust(keys))
     return saved.registration.model_dump(include={"entry", "at", "by"})
 
 
 def _show_waiting(codes: dict[str, str], file: Path, as_json: bool) -> None:
-    """Nothing more happens until people have confirmed."""
+    """Print the codes with which people confirm; the study waits until they have."""
     if as_json:
         print_json({"waiting": codes})
         return
@@ -185,7 +192,7 @@ def _show_waiting(codes: dict[str, str], file: Path, as_json: bool) -> None:
 
 
 def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: bool) -> None:
-    """The price of everything; in JSON only where it is the answer."""
+    """Print the price of the whole study; print it as JSON only if it is the answer."""
     rows = [
         {
             "audit": name,
@@ -204,7 +211,7 @@ def _show_price(names: list[str], quote: BatchQuote, *, as_json: bool, last: boo
     show_rows(rows, list(dict.fromkeys(key for row in rows for key in row)), as_json=False)
     total = ", ".join(f"{amount} {currency}" for currency, amount in quote.debits.items())
     if loss := sum(one.price.exploration_loss for one in quote.quotes):
-        total += f", and people may lose {loss} of reward"
+        total += f", and people may lose {loss} in reward"
     Console().print(f"Together: {total}.")
 
 
@@ -221,17 +228,21 @@ def _lost(quote: Quote) -> dict[str, Any]:
 def _agree(quote: BatchQuote, *, yes: bool, as_json: bool) -> None:
     if not quote.covered:
         raise InputError(
-            "The mandate does not cover all of this, so nothing was paid. Ask for less epsilon,"
-            " fewer audits or fewer steps, or ask your regulator for more: auditor budget."
+            "The mandate does not cover all audits of the study, so nothing was paid. "
+            "Use less epsilon, fewer audits or fewer steps, or ask your regulator for "
+            "more budget. `auditor budget` shows what remains."
         )
     if yes:
         return
     if as_json:
-        raise InputError("With --json nobody is asked: add --yes to pay, or --dry-run to look.")
+        raise InputError(
+            "With --json the command cannot ask for confirmation. Add --yes to pay, or "
+            "--dry-run to see the price."
+        )
     typer.confirm("Pay this?", abort=True)
 
 
 def _gap_row(gap: Gap | None) -> dict[str, str]:
-    from auditor_client.reporting.metric_sentences import down, up
+    from auditor_client.reporting.metric_sentences import round_down, round_up
 
-    return {"low": down(gap.low), "high": up(gap.high)} if gap else {}
+    return {"low": round_down(gap.low), "high": round_up(gap.high)} if gap else {}

@@ -1,4 +1,4 @@
-"""Answer of a finished audit, as every command prints it: sentence, table, what was paid."""
+"""Answer of a finished audit, as every command prints it: sentence, table and price."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from auditor_client.kinds.registry import kind_of
 def result_document(
     audit: Result[Any], alpha: float | None = None, delta: float = 0.05
 ) -> dict[str, Any]:
-    """Return what an audit found and cost, as `--json` prints it."""
+    """Return an audit's result and cost, as `--json` prints it."""
     kind = kind_of(audit)
     judged = kind.judgement(alpha, delta)
     return _document(audit, kind.summariser(audit, judged), judged)
@@ -36,7 +36,7 @@ def show_result(
         print_json({**_document(audit, answer, judged), **added})
         return
     show_summary(answer)
-    show_row({"audit": audit.id, **paid(audit), **added}, as_json=False)
+    show_row({"audit": audit.id, **describe_debit(audit), **added}, as_json=False)
 
 
 def show_summary(answer: Summary) -> None:
@@ -49,7 +49,7 @@ def show_summary(answer: Summary) -> None:
         show_table(answer.table.caption, answer.table.heads, answer.table.rows)
 
 
-def paid(audit: Result[Any]) -> dict[str, str]:
+def describe_debit(audit: Result[Any]) -> dict[str, str]:
     """Return what was debited."""
     price = audit.release.price
     return {"paid": f"{price.debit} {price.currency}"}

@@ -1,4 +1,4 @@
-"""`auditor audit two-party`, and `auditor regulator open`: audits that show no group."""
+"""`auditor audit two-party` and `auditor regulator open`: audits that hide the groups."""
 
 import json
 from collections.abc import Callable
@@ -41,33 +41,38 @@ AuditId = Annotated[str, typer.Argument(metavar="AUDIT")]
 
 
 def audit(
-    people: Annotated[Path, typer.Argument(help="A .csv or .parquet file, a row a person.")],
+    people: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file with one row per person.")
+    ],
     metric: Annotated[
         Path, typer.Option(help="A JSON file: docs/explanation/two-party.md has examples.")
     ],
     id_column: Annotated[str, typer.Option("--id", help="The column of identifiers.")],
     groups: Annotated[
-        str, typer.Option(help="Columns of probabilities, by commas; or one column of labels.")
+        str,
+        typer.Option(
+            help="Columns of probabilities, separated by commas; or one column of labels."
+        ),
     ],
     regulator_key: Annotated[
         Path, typer.Option(help="The regulator's public JWK, from the regulator.")
     ],
     epsilon: Annotated[str, typer.Option(help="At most six decimal places.")] = "1",
     hidden: Annotated[
-        bool, typer.Option("--hidden", help="Hide from the platform who the people are.")
+        bool, typer.Option("--hidden", help="Hide the people's identities from the platform.")
     ] = False,
     rows: Annotated[
         int | None,
         typer.Option(help="Rows to declare with --hidden (default: the number of people named)."),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option(help="These people were uploaded before, as this audience.")
+        str | None, typer.Option(help="The audience as which these people were uploaded earlier.")
     ] = None,
     minimum_population: Annotated[
         float, typer.Option(help="Refuse groups of fewer people, by the sum of their weights.")
     ] = 10.0,
     tolerance: Annotated[
-        float | None, typer.Option(help="Decide by the metric's rule at this tolerance.")
+        float | None, typer.Option(help="Give a verdict by the metric's rule at this tolerance.")
     ] = None,
     price: PriceOnly = False,
     yes: Yes = False,
@@ -80,13 +85,18 @@ def audit(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Compute a metric by groups that the platform does not learn, from values that you do not."""
+    """Compute a metric for groups that stay hidden from the platform, from values that stay hidden
+    from you.
+    """
     asked = _metric(metric)
     columns = words(groups)
     if rows is not None and not hidden:
-        raise InputError("--rows goes with --hidden: an upload has the rows that it has.")
+        raise InputError("--rows requires --hidden: an upload has one row per person.")
     if columns is None:
-        raise InputError("--groups names no column: give one of labels, or several by commas.")
+        raise InputError(
+            "--groups names no column. Give one column of labels, or several columns "
+            "separated by commas."
+        )
     by = columns if len(columns) > 1 else columns[0]
     uploading = _Uploading(people, id_column, by, hidden, rows, resume)
     wanted = {
@@ -145,7 +155,7 @@ def _priced(
     *,
     progress: bool,
 ) -> Offer:
-    """Upload or declare the people, which spends nothing, and price the audit of them."""
+    """Upload or declare the people, and price their audit; this spends nothing."""
     people = uploading.upload(auditor.audiences, lambda _: None, progress=progress)
     request = auditor.audits.requests.two_party(metric, people, epsilon=epsilon, mandate_id=mandate)
     return auditor.audits.offer_of(request)
@@ -168,7 +178,9 @@ def open_run(
 
 
 def waiting_runs(profile: ProfileName = DEFAULT_PROFILE, as_json: AsJson = False) -> None:
-    """List two-party runs that were answered but not delivered. Some wait for you to open them."""
+    """List two-party runs that were answered but not delivered. Some of them wait for you to open
+    them.
+    """
     with Regulator.from_profile(profile) as regulator:
         rows = [run.model_dump(exclude={"terms"}) for run in regulator.waiting_runs()]
     columns = ["audit_id", "auditor_id", "awaited", "answered_at"]
@@ -187,7 +199,7 @@ class _Uploading:
     resume: str | None
 
     def named(self) -> dict[str, Any]:
-        """Return what makes the same people of them, whichever audience they become."""
+        """Return the inputs that identify the same people, whichever audience they become."""
         return {
             "people": sha256(self.file.read_bytes()).hexdigest(),
             "id": self.id_column,
@@ -222,16 +234,16 @@ def _metric(path: Path) -> SoftMetric:
     except ValidationError as error:
         wrong = "; ".join(complaints(error))
         raise InputError(
-            f"{path} is no metric of a two-party audit: {wrong}."
-            " See docs/explanation/two-party-metrics.md."
+            f"{path} does not define a metric of a two-party audit: {wrong}. Nothing was "
+            "sent. See docs/explanation/two-party-metrics.md."
         ) from error
     except ValueError as error:
-        raise InputError(f"{path} is no JSON: {error}") from error
+        raise InputError(f"{path} is not JSON: {error}") from error
     return found
 
 
 def _left_of_differences(people: WeightedAudience) -> dict[str, list[str]]:
-    """Return the share of each group's difference to the rest that soft labels leave."""
+    """Return the share of each group's difference from the rest that soft labels preserve."""
     from auditor_client.demographics import Probabilities
     from auditor_client.two_party import share_left
 

@@ -1,1 +1,1 @@
-"""Consistency checks: repeats, canaries and comparisons of releases."""
+"""Checks of consistency: repeats, canaries and comparisons of releases."""

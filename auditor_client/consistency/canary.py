@@ -1,8 +1,8 @@
-"""Canaries: volunteers by whom a platform is checked that may treat audits specially.
+"""Canaries: volunteers who show whether a platform treats audits specially.
 
-`field_check` sets the deliveries that canaries saw against the scores that the audit of the same
-content released. `presence_check` counts canaries who were mixed into an audience and surely have
-an account: a platform that drops people in silence has too few of them.
+`field_check` compares the deliveries that canaries saw with the scores that the audit of the same
+content released. `presence_check` counts canaries who were mixed into an audience and certainly
+have an account. A platform that silently drops people scores too few of them.
 
 `canary_plan` proposes edges, people and canaries. The protocol and the proofs are in
 docs/how-to/researchers/check-for-canaries.md.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import GroupScores, region, scores_of
+from auditor_client.consistency.delivery_rules import GroupScores, delivery_region, scores_of
 from auditor_client.errors import InputError
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats import noise
@@ -24,7 +24,7 @@ from auditor_client.stats.group_size import PARTS
 Shown = tuple[int, int]
 Audit = ScoreHistogramResult | str | Path
 FieldVerdict = Literal["irreconcilable", "consistent", "inconclusive"]
-# Of a level, the part for the band of the scores; canaries have the rest.
+# Share of a level for the band of the scores; canaries have the rest.
 BAND = 0.5
 ASSUMPTION = (
     "Assumed: delivery depends on the score alone, and a higher score never makes it less likely."
@@ -33,11 +33,12 @@ ASSUMPTION = (
 
 @dataclass(frozen=True, slots=True)
 class FieldCheck:
-    """Delivery rates of two groups, `groups[0]` the one shown more, against their scores.
+    """Delivery rates of two groups compared with their scores; `groups[0]` was shown the content
+    more.
 
     `most` is the largest rate of the first group that any rule of scores allows at the rate of the
-    second. `p_value` bounds the probability of such counts, `level` is where it is an alarm. Rates
-    below `lowest_rate` cannot be checked: the top bin alone has as many people.
+    second. `p_value` bounds the probability of such counts; at most `level` is an alarm. Rates
+    below `lowest_rate` cannot be checked: the top bin alone has that share of people.
     """
 
     groups: tuple[str, str]
@@ -56,29 +57,33 @@ class FieldCheck:
         return "consistent" if self.checkable else "inconclusive"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Return the verdict in plain sentences."""
         more, less = self.groups
         found = (
             f"{self.rates[0]:.2%} of the canaries of {more} were shown the content and"
             f" {self.rates[1]:.2%} of {less}."
         )
         words = {
-            "irreconcilable": "Irreconcilable: at the rate of the second group, a delivery by these"
-            f" scores reaches at most {self.most:.2%} of the first (p = {self.p_value:.2g}). An"
-            f" honest platform is called so in at most {self.false_alarm:.2%} of checks.",
-            "consistent": "Consistent: some rule by these scores delivers like that. That is no"
-            " proof that the platform does.",
-            "inconclusive": "Inconclusive: even if no canary of one group had been shown the"
-            " content, these numbers could not have told. Rates below"
-            f" {self.lowest_rate:.2%} cannot be checked with the bins of this audit; see"
-            " `canary_plan`.",
+            "irreconcilable"
+            "": "Irreconcilable: at the rate of the second group, a delivery by these scores "
+            f"reaches at most {self.most:.2%} of the first (p = {self.p_value:.2g}). An "
+            f"honest platform gets this verdict in at most {self.false_alarm:.2%} of "
+            "checks.",
+            "consistent"
+            "": "Consistent: a rule based on these scores can deliver in this way. This does "
+            "not prove that the platform uses such a rule.",
+            "inconclusive"
+            "": "Inconclusive: even if no canary of one group had been shown the content, "
+            "these numbers would be too small to show it. Rates below "
+            f"{self.lowest_rate:.2%} cannot be checked with the bins of this audit; see "
+            "`canary_plan`.",
         }[self.verdict]
         return f"{found} {words} {ASSUMPTION}"
 
 
 @dataclass(frozen=True, slots=True)
 class PresenceCheck:
-    """Groups of canaries that surely have an account, and how many of them the audit scored."""
+    """Groups of canaries who certainly have an account, and the number that the audit scored."""
 
     group: str
     canaries: int
@@ -91,22 +96,24 @@ class PresenceCheck:
         return "irreconcilable" if self.p_value <= self.false_alarm else "consistent"
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
+        """Return the verdict in plain sentences."""
         counted = f"Of {self.canaries} canaries in {self.group}, {self.counted:.0f} were scored"
         if self.verdict == "consistent":
             return f"{counted}, noise included: noise explains the difference."
         return (
-            f"{counted}: noise explains so few with a probability of at most {self.p_value:.2g}. An"
-            f" honest platform is called so in at most {self.false_alarm:.2%} of checks. People who"
-            " reached their lifetime cap are not scored either: rule that out first."
+            f"{counted}: noise alone makes the number this small with a probability of at "
+            f"most {self.p_value:.2g}. An honest platform gets this verdict in at most "
+            f"{self.false_alarm:.2%} of checks. People who reached their lifetime cap are "
+            "also not scored. Rule that out first."
         )
 
 
 def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0.01) -> FieldCheck:
-    """Set canaries, by name of group (how many were shown it, of how many), against the audit.
+    """Compare the canaries of each group (the number shown the content, the number of all) with the
+    audit.
 
-    `audit` is a finished audit or the file of its receipt. Raise InputError if the groups are none
-    of the audit's, or the numbers make no sense.
+    `audit` is a finished audit or the file of its receipt. Raise InputError if a group is not in
+    the audit, or a number is impossible.
     """
     return check_counts(scores_of(_read(audit)), shown, false_alarm)
 
@@ -114,7 +121,7 @@ def field_check(audit: Audit, shown: Mapping[str, Shown], false_alarm: float = 0
 def check_counts(
     groups: Mapping[str, GroupScores], shown: Mapping[str, Shown], false_alarm: float
 ) -> FieldCheck:
-    """The same check of counts of scores that are at hand."""
+    """Return the same check, from given counts of scores."""
     _check_level(false_alarm)
     if shown.keys() - groups.keys() or len(shown) < 2:
         raise InputError(
@@ -123,7 +130,8 @@ def check_counts(
         )
     if any(not 0 <= seen <= canaries or canaries < 1 for seen, canaries in shown.values()):
         raise InputError(
-            "Of the canaries of each group, between none and all were shown it.",
+            "For each group, the number of canaries shown the content is between 0 and "
+            "all of them.",
             case="counts-of-canaries",
         )
     pairs = list(permutations(shown, 2))
@@ -132,7 +140,8 @@ def check_counts(
         _compare(groups[more], groups[less], shown[more], shown[less], level)
         for more, less in pairs
     ]
-    # A check is as good as its clearer direction: all deliveries may have gone to either group.
+    # The power of a check is that of its clearer direction: all deliveries may have gone to either
+    # group.
     best = min(found, key=lambda one: one.p_value)
     checkable = any(one.checkable for one in found)
     return FieldCheck(
@@ -144,14 +153,13 @@ def check_counts(
 def presence_check(
     audit: Audit, canaries: Mapping[str, int], false_alarm: float = 0.01
 ) -> list[PresenceCheck]:
-    """Compare the number of scored people with the canaries of each group, who surely exist.
+    """Compare the number of scored people with the canaries of each group, who certainly exist.
 
-    Every canary of a group counts as one person with an account, and the group may have others in
-    addition. All groups share the false alarm.
+    Every canary of a group counts as one person with an account; the group may have other people
+    too. All groups share the false-alarm probability.
     """
     _check_level(false_alarm)
-    result = _read(audit)
-    groups = result.groups()
+    groups = _read(audit).scored_groups()
     if not canaries or canaries.keys() - groups.keys() or min(canaries.values()) < 1:
         raise InputError(
             f"Give the number of canaries in groups of the audit: {', '.join(groups)}.",
@@ -171,11 +179,11 @@ def presence_check(
 
 
 def _probability_of_missing(terms: tuple[noise.Term, ...], estimate: float, canaries: int) -> float:
-    """Return a bound of the probability that noise alone hides this number of canaries."""
+    """Return an upper bound of the probability that noise alone hides this number of canaries."""
     short = round(PARTS * (canaries - estimate))
     if short <= 0:
         return 1.0
-    # The smallest level at which the noise does not reach so far.
+    # The smallest level at which the noise does not explain the missing canaries.
     low, high = 1e-12, 0.5
     if noise.sum_quantile(terms, high) > short:
         return 1.0
@@ -189,7 +197,7 @@ def _compare(
     more: GroupScores, less: GroupScores, seen: Shown, other: Shown, level: float
 ) -> FieldCheck:
     """Check whether a rule of scores can explain the delivery rates of both groups."""
-    allowed = region(more, less, BAND * level)
+    allowed = delivery_region(more, less, BAND * level)
     test = CanaryTest(allowed, seen[1], other[1])
     own = (1 - BAND) * level
     p_value = test.p_value(seen[0], other[0])
@@ -201,7 +209,7 @@ def _compare(
 
 
 def _could_tell(test: CanaryTest, seen: Shown, other: Shown, level: float, found: float) -> bool:
-    """Whether it would be an alarm if the deliveries had all gone to one of the groups."""
+    """Tell whether the check would alarm if all deliveries had gone to one of the groups."""
     most = max(seen[0] / seen[1], other[0] / other[1])
     return found <= level or test.rejects(round(most * seen[1]), 0, level)
 

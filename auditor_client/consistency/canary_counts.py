@@ -1,11 +1,11 @@
-"""The exact test of two binomial counts of canaries against all deliveries that scores explain.
+"""Exact test of two binomial counts of canaries against all deliveries that scores explain.
 
-Null hypothesis: p_more <= most(p_less), with `most` non-decreasing. Outcomes are ordered by how far
-they lie from every point of the null's border, in Kullback-Leibler divergence; the order rises with
-the count of `more` and falls with that of `less`. So the probability of an outcome at least as far
-is largest on the border. Over a cell of the border it is at most that at the corner which favours
-it, and the p-value is the largest of these: a bound, and no approximation (Boschloo's idea with
-another order). Nothing in the order depends on the counts.
+Null hypothesis: p_more <= most(p_less), with `most` non-decreasing. Outcomes are ordered by their
+Kullback-Leibler divergence from the nearest point of the null's border; the order rises with the
+count of `more` and falls with that of `less`. So the probability of an outcome at least as far is
+largest on the border. Over a cell of the border it is at most the probability at the corner that
+favours it. The p-value is the largest of these: an upper bound, not an approximation (Boschloo's
+idea with another order). Nothing in the order depends on the counts.
 
 [B70] Boschloo, Statistica Neerlandica 24 (1970), 1-9: unconditional exact tests of two binomials.
 """
@@ -24,31 +24,31 @@ from auditor_client.stats.noise import Floats
 
 _BORDER = 257
 _CELLS = 300
-# Outcomes of the others beyond this are left out; they have less than `_REST` together.
+# Outcomes of `less` beyond this limit are left out; their total probability is below `_REST`.
 _DEVIATIONS = 8.0
 _REST = 1e-12
-# Smaller p-values are not told apart.
+# Smaller p-values are not distinguished.
 _TINY = 1e-6
 
 
 @dataclass(frozen=True)
 class CanaryTest:
-    """The test for given numbers of canaries in both groups."""
+    """Exact test for given numbers of canaries in both groups."""
 
     region: DeliveryRegion
     canaries: int
     others: int
 
     def p_value(self, shown: int, others_shown: int) -> float:
-        """An upper bound of the probability of such an outcome under any rule of scores."""
+        """Return an upper bound of the probability of such an outcome under any rule of scores."""
         return self._search(shown, others_shown, _TINY)
 
     def rejects(self, shown: int, others_shown: int, level: float) -> bool:
-        """Whether such an outcome has a probability of at most `level` under every rule."""
+        """Tell whether such an outcome has a probability of at most `level` under every rule."""
         return self._search(shown, others_shown, level) <= level
 
     def _search(self, shown: int, others_shown: int, enough: float) -> float:
-        """A bound of the p-value, refined until it is tight or at most `enough`."""
+        """Return an upper bound of the p-value, refined until it is tight or at most `enough`."""
         far = float(self._distance(np.array([shown]), np.array([others_shown]))[0])
         if far <= 0:
             return 1.0
@@ -64,7 +64,7 @@ class CanaryTest:
         return min(-cells[0][0] + _REST, 1.0)
 
     def least_found(self, others_shown: int, level: float) -> int | None:
-        """The smallest count of `more` that is an alarm at this level; None if none is."""
+        """Return the smallest count of `more` that is an alarm at this level, or None."""
         if not self.rejects(self.canaries, others_shown, level):
             return None
         low, high = -1, self.canaries
@@ -77,13 +77,13 @@ class CanaryTest:
         return high
 
     def _distance(self, shown: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
-        """The divergence of outcomes from the nearest point of the border."""
+        """Return the divergence of outcomes from the nearest point of the border."""
         ours, theirs = self._tables
         return np.asarray((ours[shown] + theirs[others]).min(axis=1))
 
     @cached_property
     def _tables(self) -> tuple[Floats, Floats]:
-        """By count of either group, its divergence from each point of the border."""
+        """Divergence from each point of the border, for each count of each group."""
         edges = np.sin(np.linspace(0, math.pi / 2, _BORDER)) ** 2
         most = np.minimum(self.region.most(edges), 1.0)
         first = (np.arange(self.canaries + 1) / self.canaries)[:, None]
@@ -93,7 +93,9 @@ class CanaryTest:
         return self.canaries * ours, self.others * theirs
 
     def _least_shown(self, far: float) -> NDArray[np.int64]:
-        """For each count of the others, the smallest count of ours that is at least as far."""
+        """Return, for each count of `less`, the smallest count of `more` that is at least as
+        far.
+        """
         others = np.arange(self.others + 1)
         low, high = np.full(len(others), -1), np.full(len(others), self.canaries + 1)
         while (high - low > 1).any():
@@ -104,7 +106,9 @@ class CanaryTest:
         return high
 
     def _bound(self, least: NDArray[np.int64], start: float, stop: float) -> float:
-        """The probability of so far an outcome, at the corner of a cell that favours it most."""
+        """Return the probability of an outcome at least as far, at the corner of a cell that
+        favours it most.
+        """
         less, end = math.sin(start) ** 2, math.sin(stop) ** 2
         more = min(float(self.region.most(end)), 1.0)
         if more >= 1.0 and less <= 0.0:
@@ -118,7 +122,7 @@ class CanaryTest:
 
 
 def _at_least(counts: NDArray[np.int64], people: int, chance: float) -> Floats:
-    """P(X >= count) of a binomial variable."""
+    """Return P(X >= count) of a binomial variable."""
     inner = np.clip(counts, 1, people)
     found = special.betainc(inner, people - inner + 1, chance)
     return np.where(counts <= 0, 1.0, np.where(counts > people, 0.0, found))
@@ -132,5 +136,5 @@ def _masses(counts: NDArray[np.int64], people: int, chance: float) -> Floats:
 
 
 def _divergence(seen: Floats, chance: Floats) -> Floats:
-    """The Kullback-Leibler divergence of two Bernoulli distributions."""
+    """Return the Kullback-Leibler divergence of two Bernoulli distributions."""
     return np.asarray(special.rel_entr(seen, chance) + special.rel_entr(1 - seen, 1 - chance))

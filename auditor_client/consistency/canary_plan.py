@@ -1,9 +1,10 @@
-"""Edges, people and canaries with which a delivery rate can be checked in the field.
+"""Plans of field checks: edges, people and canaries that check a delivery rate.
 
-The check divides what the audit says of the scores by what canaries saw. With geometric edges each
-bin's share is a fixed part of the share above it, so that no rule of scores can favour a group by
-much more than that factor. The top bin's share is a part of the wanted rate. A plan is tried on the
-release to be expected, with equal scores in both groups; `field_power` simulates it with noise.
+The check compares the scores in the audit with the deliveries that canaries saw. With geometric
+edges, each bin's share is a fixed part of the share above it. So no rule of scores can favour a
+group by much more than that factor. The top bin's share is a part of the wanted rate. A plan is
+tried on the expected release, with equal scores in both groups; `field_power` simulates it with
+noise.
 """
 
 from dataclasses import dataclass
@@ -14,16 +15,16 @@ from scipy import stats
 
 from auditor_client.consistency.canary import BAND, FieldCheck, check_counts
 from auditor_client.consistency.canary_counts import CanaryTest
-from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, region
+from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, delivery_region
 from auditor_client.errors import InputError
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import Floats, Laplace
 
-# Each edge has this many times the people above it that the next one has.
+# Ratio of the shares of people above an edge and above the next one.
 _RATIO = 1.5
-# The top bin has this part of the wanted rate.
+# Share of the top bin, as a part of the wanted rate.
 _TOP = 0.25
 _PEOPLE = tuple(round(250 * 2**k) for k in range(11))
 _CANARIES = tuple(round(100 * 2 ** (k / 2)) for k in range(18))
@@ -31,10 +32,11 @@ _CANARIES = tuple(round(100 * 2 ** (k / 2)) for k in range(18))
 
 @dataclass(frozen=True)
 class CanaryPlan:
-    """A design per group, and the lowest delivery rate that it can check.
+    """Design per group, and the lowest delivery rate that it can check.
 
     `tails` are the shares of people above each inner edge, from the top edge down. `power` is the
-    probability that the exclusion of `excluded` of one group is found at the `rate` of the other.
+    probability of finding that the share `excluded` of one group is excluded, at the `rate` of the
+    other.
     """
 
     rate: float
@@ -47,27 +49,29 @@ class CanaryPlan:
     false_alarm: float
 
     def explain(self) -> str:
-        """The plan in words."""
+        """Return the plan in words."""
         return (
-            f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, the top"
-            f" one where {self.tails[0]:.2%} of people are above, and ask {self.canaries:,}"
-            f" canaries per group. If the platform shows the content to {self.rate:.2%} of one"
-            f" group and keeps it from {self.excluded:.0%} of those of the other, this finds it"
-            f" with probability {self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be"
-            " checked: the top bin alone has as many people."
+            f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, "
+            f"the top one with {self.tails[0]:.2%} of people above it, and ask "
+            f"{self.canaries:,} canaries per group. If the platform shows the content to "
+            f"{self.rate:.2%} of one group and withholds it from {self.excluded:.0%} of "
+            "the deliveries to the other, this plan finds it with probability "
+            f"{self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
+            "top bin alone has as many people."
         )
 
 
-def tails_for(rate: float) -> tuple[float, ...]:
-    """The shares of people above the inner edges that suit a delivery rate, from the top."""
+def choose_tails(rate: float) -> tuple[float, ...]:
+    """Return the shares of people above the inner edges that suit a delivery rate, from the top."""
     number = int(np.ceil(np.log(1 / (_TOP * rate)) / np.log(_RATIO)))
     return tuple(_TOP * rate * _RATIO**k for k in range(number) if _TOP * rate * _RATIO**k < 0.95)
 
 
-def edges_at(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """The edges above which these shares of people lie, by an earlier release of the content.
+def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
+    """Return the edges above which these shares of people lie, by an earlier release of the
+    content.
 
-    Groups count alike. Scores are taken to be spread evenly within a bin of the earlier release.
+    All groups have equal weight. Scores are assumed uniform within a bin of the earlier release.
     """
     limits = audit.limits()
     shares = np.mean(
@@ -92,9 +96,9 @@ def canary_plan(
 ) -> CanaryPlan:
     """Propose the design with the fewest people and canaries that checks a delivery rate.
 
-    `rate` is the delivery rate of the group that is served, `excluded` the share of the other
-    group's deliveries that is withheld. Given both numbers, the plan states the power they have.
-    Raise InputError if no design tried reaches the power.
+    `rate` is the delivery rate of the served group. `excluded` is the share of the other group's
+    deliveries that is withheld. If you give the numbers of people and canaries, the plan states
+    their power. Raise InputError if no design tried reaches the power.
     """
     if not 0 < rate < 1 or not 0 < excluded <= 1 or not 0 < power < 1:
         raise InputError(
@@ -117,14 +121,18 @@ def canary_plan(
 
 
 def lowest_rate(tails: tuple[float, ...], people: int, epsilon: float, false_alarm: float) -> float:
-    """The delivery rate below which all may have gone to one group, whatever the canaries saw."""
+    """Return the delivery rate below which one group may have had all deliveries, whatever canaries
+    saw.
+    """
     return _expected_region(tails, people, epsilon, false_alarm).lowest_rate
 
 
 def field_power(plan: CanaryPlan, *, epsilon: float = 1.0, runs: int = 100, seed: int = 0) -> float:
-    """The share of simulated checks that find the exclusion; of false alarms, if none is planned.
+    """Return the share of simulated checks that find the exclusion (false alarms, if none is
+    planned).
 
-    Audience and canaries are drawn anew, and the noise is drawn as the service draws it.
+    Each simulation draws a new audience, new canaries, and noise from the service's
+    distribution.
     """
     generator = np.random.default_rng(seed)
     shares = _shares(plan.tails)
@@ -155,14 +163,14 @@ def _for_people(
     false_alarm: float,
     power: float,
 ) -> CanaryPlan | None:
-    tails = tails_for(rate)
+    tails = choose_tails(rate)
     allowed = _expected_region(tails, people, epsilon, false_alarm)
     if canaries is None and allowed.lowest_rate >= rate:
         return None
     level = (1 - BAND) * false_alarm / 2
 
     def suffices(number: int) -> bool:
-        # With the wanted power, at least this many of the served group are shown it.
+        # Number of the served group who, with the wanted power, are shown the content at least.
         least = int(stats.binom.ppf(1 - power, number, rate))
         typical = round(number * rate * (1 - excluded))
         return CanaryTest(allowed, number, number).rejects(least, typical, level)
@@ -184,7 +192,7 @@ def _for_people(
 def _power(
     allowed: DeliveryRegion, canaries: int, rate: float, excluded: float, level: float
 ) -> float:
-    """The probability of an alarm at the typical count of the group that is kept out."""
+    """Return the probability of an alarm at the typical count of the excluded group."""
     typical = round(canaries * rate * (1 - excluded))
     least = CanaryTest(allowed, canaries, canaries).least_found(typical, level)
     return 0.0 if least is None else float(stats.binom.sf(least - 1, canaries, rate))
@@ -193,7 +201,9 @@ def _power(
 def _expected_region(
     tails: tuple[float, ...], people: int, epsilon: float, false_alarm: float
 ) -> DeliveryRegion:
-    """The region to be expected, less a standard error at every edge in favour of the platform."""
+    """Return the expected region, shifted by a standard error at every edge in favour of the
+    platform.
+    """
     shares = np.array((0.0, *tails, 1.0))
     noisy = np.arange(1, len(shares) + 1) * Laplace(epsilon).variance
     errors = np.sqrt(people * shares * (1 - shares) + noisy)
@@ -203,7 +213,7 @@ def _expected_region(
         above = np.clip(np.round(people * shares + sign * errors), 0, people)
         counts = np.diff(np.maximum.accumulate(above))[::-1]
         groups.append(_scores("", (*(int(c) for c in counts), 0), people, epsilon))
-    return region(groups[0], groups[1], BAND * false_alarm / 2)
+    return delivery_region(groups[0], groups[1], BAND * false_alarm / 2)
 
 
 def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> GroupScores:
@@ -213,7 +223,7 @@ def _scores(name: str, table: tuple[int, ...], people: int, epsilon: float) -> G
 
 
 def _shares(tails: tuple[float, ...]) -> Floats:
-    """The shares of the bins in rising order of the score."""
+    """Return the shares of the bins, in rising order of the score."""
     return np.array([low - high for high, low in pairwise((0.0, *tails, 1.0))])[::-1]
 
 

@@ -1,8 +1,8 @@
-"""The power of a canary to find a platform that treats audits specially, by seeded simulation.
+"""Power of canaries to find a platform that treats audits specially, by seeded simulation.
 
-The platform simulated has two groups whose scores spread evenly over all bins. Where it recognises
-an audit it moves a share of one group from the upper half of the bins to the lower, or hides that
-it does so elsewhere: either way two of its answers differ by that share.
+The simulated platform has two groups whose scores are uniform over all bins. If it recognises an
+audit, it moves a share of one group from the upper half of the bins to the lower, or hides that it
+does so elsewhere. Either way, two of its answers differ by that share.
 """
 
 from dataclasses import dataclass
@@ -33,14 +33,17 @@ def canary_power(
     runs: int = 200,
     seed: int = 0,
 ) -> float:
-    """The share of simulated checks that end in `irreconcilable`.
+    """Return the share of simulated checks that end in `irreconcilable`.
 
     `special` is the share of one group (of `people`) that is moved in recognised audits only.
-    `repeat` and `halves` set a recognised audit against one that is not; `field` sets it against
-    `canaries` in each group, who were treated as everybody and shown what scores above the middle.
+    `repeat` and `halves` compare a recognised audit with an unrecognised one. `field` compares it
+    with `canaries` in each group, who were treated as everybody and shown content that scores above
+    the middle.
     """
     if not 0 <= special <= 0.5 or people < 1 or (design == "field" and canaries < 1):
-        raise ValueError("special must lie between 0 and 0.5; people and canaries be positive")
+        raise ValueError(
+            "special must lie between 0 and 0.5, and people and canaries must be positive"
+        )
     platform = _Platform(special, people, bins, noise, np.random.default_rng(seed))
     found = 0
     for _ in range(runs):
@@ -62,7 +65,7 @@ class _Platform:
     generator: np.random.Generator
 
     def repeat(self, false_alarm: float) -> bool:
-        """The same people twice: those who are moved are moved one by one."""
+        """Simulate two audits of the same people, who are moved one by one."""
         plain = self._counts(self._plain)
         moved = np.append(plain, 0)
         upper = self.bins - self.bins // 2
@@ -80,7 +83,7 @@ class _Platform:
         return halves_differ(one, other, middles, false_alarm)
 
     def field(self, canaries: int, false_alarm: float) -> bool:
-        """The audit shows two groups alike; in the field, one of them is moved."""
+        """Simulate an audit that with two equal groups, one of which is moved in the field."""
         groups = {name: GroupScores(name, self._group(self._plain)) for name in ("a", "b")}
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))

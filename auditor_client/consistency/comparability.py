@@ -1,4 +1,6 @@
-"""Do receipts say what a test of consistency needs: which content, audience, bins and model?"""
+"""Comparability of receipts: the content, audience, bins and model that a test of consistency
+needs.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -10,9 +12,9 @@ Relation = Literal["repeat", "same-people", "edited", "halves"]
 
 
 def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation) -> None:
-    """Refuse releases that are not related in the way that was said."""
+    """Refuse releases that are not related in the stated way."""
     if len(audits) < 2:
-        raise InputError("Consistency needs at least two releases.", case="few-releases")
+        raise InputError("A test of consistency needs at least two releases.", case="few-releases")
     wrong = {**dict(_of_any(audits)), **dict(_of_relation(audits, relation))}
     if wrong:
         raise InputError(
@@ -21,27 +23,33 @@ def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation)
         )
 
 
-def notes_on(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
+def list_notes(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
     """Return other possible explanations of a difference."""
     times = sorted(audit.release.released_at for audit in audits)
     days = (times[-1] - times[0]).days
     notes = []
     if days >= 1:
-        notes.append(f"{days} days lie between them: what people did meanwhile may change scores.")
+        notes.append(
+            f"{days} days lie between the releases: people's activity since then may change scores."
+        )
     if relation == "edited":
-        notes.append("A difference may also mean that the edit matters to the model.")
+        notes.append("A difference may also mean that the model reacts to the edit.")
     if relation == "same-people":
-        notes.append("The same people must have been uploaded each time: receipts do not show it.")
+        notes.append(
+            "The same people must have been uploaded each time. Receipts do not show this."
+        )
     if relation == "halves":
-        notes.append("The halves must have been drawn at random from one list.")
+        notes.append(
+            "The halves must have been drawn at random from one list. Receipts do not show this."
+        )
     return tuple(notes)
 
 
 def _of_any(audits: Sequence[ScoreHistogramResult]) -> Iterator[tuple[str, str]]:
-    """Yield the case and the words of each thing that is wrong whatever the relation."""
+    """Yield the case and the words of each fault that does not depend on the relation."""
     first = audits[0]
     if len({audit.id for audit in audits}) < len(audits):
-        yield "given-twice", "one release is given twice, and agrees with itself"
+        yield "given-twice", "one release is given twice"
     if any(audit.release.bins != first.release.bins for audit in audits):
         yield "different-bins", "they have different bins"
     if any(set(audit.counts) != set(first.counts) for audit in audits):

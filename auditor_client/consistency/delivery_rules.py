@@ -1,16 +1,15 @@
-"""The deliveries that scores can explain: all rules by which a higher score never hurts.
+"""Deliveries that scores can explain: all rules by which a higher score never hurts.
 
-Assumption: delivery depends on the score alone. Then P(shown | group) = E s(score) with one s from
-0 to 1 that never falls and is the same for all groups. Such an s is a mixture of thresholds, so
-(P(shown | less), P(shown | more)) is a mixture of the pairs of shares above a threshold. The most
-of P(shown | more) at a given P(shown | less) is a linear programme over mixtures. It has at most
-two thresholds in its solution, hence a closed form: the upper concave envelope of the pairs.
+Assumption: delivery depends on the score alone. Then P(shown | group) = E s(score) with one
+non-decreasing s from 0 to 1 that is the same for all groups. Such an s is a mixture of thresholds,
+so (P(shown | less), P(shown | more)) is a mixture of the pairs of shares above a threshold. The
+largest P(shown | more) at a given P(shown | less) is a linear programme over mixtures. Its solution
+has at most two thresholds, hence a closed form: the upper concave envelope of the pairs.
 
 A release gives a simultaneous band of the shares above each edge. The programme is solved at its
-ends: `more` at upper limits, `less` at lower ones. A threshold may lie inside of a bin: then at
-most all of the bin counts for `more`, and at least nothing of it for `less`. So within the top bin
-a rule may choose the people of one group alone: a delivery rate below that bin's share cannot be
-checked.
+ends: `more` at upper limits, `less` at lower ones. A threshold may lie inside a bin: then at most
+the whole bin counts for `more`, and at least none of it for `less`. So within the top bin a rule
+may choose the people of one group alone. A delivery rate below that bin's share cannot be checked.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.fairness.metrics.event_shares import surely_below
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.stats.noise import Floats, summed
+from auditor_client.stats.noise import Floats, sum_of_draws
 from openapi.resources import Levels
 
 _HALVINGS = 18
@@ -30,9 +29,10 @@ _HALVINGS = 18
 
 @dataclass(frozen=True)
 class GroupScores:
-    """The noisy counts of one group in rising order of the score, the last one of no bin.
+    """Noisy counts of one group in rising order of the score; the last count is of people in no
+    bin.
 
-    `exact`: a bin is one score, so that no threshold lies inside of it.
+    `exact`: each bin is one score, so no threshold lies inside it.
     """
 
     name: str
@@ -44,17 +44,19 @@ class GroupScores:
         return len(self.group.table) - 1
 
     def above_at_most(self, k: int, level: float) -> float:
-        """An upper limit of the share at or above bin k; people in no bin may be there too."""
+        """Return an upper limit of the share at or above bin k; people in no bin may be there
+        too.
+        """
         return 1.0 if k == 0 else self._at_most([*range(k, self.bins + 1)], level)
 
     def above_at_least(self, k: int, level: float) -> float:
-        """A lower limit of the share at or above bin k; people in no bin may be below it."""
+        """Return a lower limit of the share at or above bin k; people in no bin may be below it."""
         return 0.0 if k == self.bins else 1.0 - self._at_most([*range(k), self.bins], level)
 
     def _at_most(self, cells: Sequence[int], level: float) -> float:
         counts = self.group
         total = sum(counts.table[cell] for cell in cells)
-        event = GroupCounts((total,), counts.size, summed(counts.rate, len(cells)))
+        event = GroupCounts((total,), counts.size, sum_of_draws(counts.rate, len(cells)))
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -64,13 +66,13 @@ class GroupScores:
 
 @dataclass(frozen=True)
 class DeliveryRegion:
-    """The corners of the upper envelope: `less` rises from 0 to 1, and `more` with it."""
+    """Corners of the upper envelope; `less` rises from 0 to 1, and `more` with it."""
 
     less: Floats
     more: Floats
 
     def most(self, less: Floats | float) -> Floats:
-        """The largest P(shown | more) of any rule that delivers to this share of the others."""
+        """Return the largest P(shown | more) of any rule that delivers to this share of `less`."""
         return np.asarray(np.interp(less, self.less, self.more))
 
     @property
@@ -82,8 +84,10 @@ class DeliveryRegion:
         return float(self.more[0])
 
 
-def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
-    """The pairs of delivery rates that no score rules out, wrong with probability at most level."""
+def delivery_region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
+    """Return the pairs of delivery rates that no score rules out, wrong with probability at most
+    level.
+    """
     bins = more.bins
     share = level / max(2 * (bins - 1), 1)
     highs = [more.above_at_most(k, share) for k in range(bins)]
@@ -94,7 +98,7 @@ def region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion
 
 
 def scores_of(audit: ScoreHistogramResult) -> dict[str, GroupScores]:
-    """The groups of a release, bins in rising order of the score."""
+    """Return the groups of a release, with bins in rising order of the score."""
     bins = audit.release.bins
     exact = isinstance(bins, Levels)
     order = np.argsort(bins.levels).tolist() if isinstance(bins, Levels) else None
@@ -108,7 +112,7 @@ def scores_of(audit: ScoreHistogramResult) -> dict[str, GroupScores]:
 
 
 def _envelope(points: NDArray[np.float64]) -> tuple[Floats, Floats]:
-    """The corners of the upper concave envelope of points, from x = 0 to x = 1."""
+    """Return the corners of the upper concave envelope of points, from x = 0 to x = 1."""
     start = float(points[points[:, 0] <= 0, 1].max(initial=0.0))
     ordered = sorted([(0.0, start), *map(tuple, points.tolist())])
     corners: list[tuple[float, float]] = []
@@ -129,6 +133,6 @@ def _envelope(points: NDArray[np.float64]) -> tuple[Floats, Floats]:
 def _left_of(
     first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]
 ) -> bool:
-    """Whether the middle point lies on or below the line through the others."""
+    """Tell whether the middle point lies on or below the line through the others."""
     (x0, y0), (x1, y1), (x2, y2) = first, middle, last
     return (y1 - y0) * (x2 - x0) <= (y2 - y0) * (x1 - x0)

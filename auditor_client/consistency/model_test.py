@@ -1,12 +1,12 @@
-"""Can several releases come from one model? A test of the platform, not of its fairness.
+"""Test whether several releases can come from one model: a test of honesty, not of fairness.
 
     repeat   the same content and audience again: true counts are the same, only noise differs
-    same-people  the same content and people, uploaded again, maybe by another auditor: as above
+    same-people  the same content and people, uploaded again (also by another auditor): as above
     edited   the same audience, the content with edits that should not matter: as above
-    halves   the same content, an audience cut at random: true counts differ by sampling too
+    halves   the same content, an audience split at random: true counts differ by sampling too
 
-The statements are checked first: receipts say which content, audience and model they are of. A
-false alarm has at most the probability that is asked for; exactly known noise makes that provable
+The statements are checked first: receipts state their content, audience and model. A false alarm
+has at most the requested probability; exactly known noise makes that provable
 (docs/how-to/researchers/check-for-canaries.md). [IKH23] leaves this open: "technical methods that
 look for accidental errors or intentional non-compliance by platforms".
 
@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from auditor_client.consistency.comparability import Relation, check_statements, notes_on
+from auditor_client.consistency.comparability import Relation, check_statements, list_notes
 from auditor_client.consistency.repeat_test import Cell, SameCounts, same_counts
 from auditor_client.errors import InputError
 from auditor_client.fairness import gap_bounds
@@ -32,13 +32,13 @@ from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.stats.noise import difference
 
 Verdict = Literal["consistent", "irreconcilable", "too alike"]
-# Of a level of the halves, what goes to the largest gap; the rest goes to the mean score.
+# Share of the halves' level for the largest gap; the rest is for the mean score.
 _GAP = 0.7
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """The verdict, its probability of a false alarm, and what the receipts state."""
+    """Verdict, its probability of a false alarm, and the model that the receipts state."""
 
     verdict: Verdict
     relation: Relation
@@ -49,18 +49,21 @@ class Consistency:
     notes: tuple[str, ...] = ()
 
     def explain(self) -> str:
-        """The verdict in plain sentences."""
-        alarm = f"An honest platform is called so in at most {self.false_alarm:.2%} of cases."
+        """Return the verdict in plain sentences."""
+        alarm = f"An honest platform gets this verdict in at most {self.false_alarm:.2%} of cases."
         start = {
-            "consistent": "Consistent: nothing shows that these releases are not of one model."
-            " That is no proof that they are: see `canary_power` for what could have been seen.",
+            "consistent"
+            "": "Consistent: nothing shows that these releases come from different models. "
+            "This does not prove that they come from one model; `canary_power` computes "
+            "which differences the test would find.",
             "irreconcilable": "Irreconcilable: releases of one model do not differ this much"
             f" (p = {self.p_value:.2g}), most in {self.worst}. {alarm}",
-            "too alike": "Too alike: the noise of independent releases does not agree so well"
-            f" (p = {self.p_value:.2g}). {alarm}",
+            "too alike"
+            "": "Too similar: the noise of independent releases does not agree this well (p "
+            f"= {self.p_value:.2g}). {alarm}",
         }[self.verdict]
         stated = {
-            True: "The platform signed that one model made them.",
+            True: "The platform signed that one model made all releases.",
             False: "The platform itself states different models.",
             None: "The platform states no model.",
         }[self.same_model_stated]
@@ -72,7 +75,7 @@ def consistency(
     relation: Relation,
     false_alarm: float = 0.001,
 ) -> Consistency:
-    """Whether releases, or receipt files of them, can come from one model."""
+    """Test whether releases, or their receipt files, can come from one model."""
     audits = [_read(release) for release in releases]
     if not 0 < false_alarm < 1:
         raise InputError(f"false_alarm must lie between 0 and 1, not {false_alarm}.")
@@ -82,7 +85,7 @@ def consistency(
         tests = [_halves(*pair, false_alarm / len(pairs)) for pair in pairs]
         factor = len(pairs)
     else:
-        # Pairs share the error equally, and so do the two ways to fail.
+        # Pairs share the error equally, as do the two ways to fail.
         tests = [same_counts(cells(*pair)) for pair in pairs]
         factor = 2 * len(pairs)
     differ, alike = min(tests, key=lambda test: test.differ), min(test.alike for test in tests)
@@ -92,7 +95,7 @@ def consistency(
         verdict = "irreconcilable" if differ.differ <= alike else "too alike"
     models = [audit.release.model_digest for audit in audits]
     same = None if None in models else len(set(models)) == 1
-    notes = notes_on(audits, relation)
+    notes = list_notes(audits, relation)
     return Consistency(verdict, relation, found, false_alarm, differ.worst, same, notes)
 
 
@@ -105,7 +108,9 @@ def _read(release: ScoreHistogramResult | str | Path) -> ScoreHistogramResult:
 
 
 def _halves(one: ScoreHistogramResult, other: ScoreHistogramResult, level: float) -> SameCounts:
-    """Groups share the level; the p-value is the level where it is reached, else 1."""
+    """Test halves of an audience. Groups share the level; the p-value is the level if it is
+    reached, else 1.
+    """
     groups, others = one.groups(), other.groups()
     middles = tuple((low + high) / 2 for low, high in one.limits())
     for name in groups:
@@ -115,7 +120,7 @@ def _halves(one: ScoreHistogramResult, other: ScoreHistogramResult, level: float
 
 
 def cells(one: ScoreHistogramResult, other: ScoreHistogramResult) -> list[Cell]:
-    """Every number that two releases of one audience both state, bought sizes included."""
+    """Return every number that two releases of one audience both state, including bought sizes."""
     bins = difference(one.noise("bins"), other.noise("bins"))
     found = [
         Cell(f"{name}, scores {words}", first, second, bins)
@@ -132,7 +137,9 @@ def cells(one: ScoreHistogramResult, other: ScoreHistogramResult) -> list[Cell]:
 def halves_differ(
     one: GroupCounts, other: GroupCounts, middles: tuple[float, ...], level: float
 ) -> bool:
-    """Whether two samples of one group differ in a bin or in the mean; by chance, at most level."""
+    """Tell whether two samples of one group differ in a bin or in the mean; wrong with probability
+    at most `level`.
+    """
     if gap_bounds.certify_beyond([one, other], min(2 * _GAP * level, 1 - 1e-9), 0.0):
         return True
     first, second = HistogramGroupView("1", one, middles), HistogramGroupView("2", other, middles)

@@ -1,10 +1,10 @@
-"""Can two releases be of the same counts? What differs is then noise alone, whose law is known.
+"""Test whether two releases have the same true counts, so that only noise of a known law differs.
 
-Each cell has an exact p-value, that so large a difference of two noises occurs. Cells are
-independent, so p-values combine in two ways that share the error equally: the smallest of them
-(one cell that is far off) and Fisher's sum of logarithms (many that are a little off). Numbers that
-are equal too often count as well: a service that recognises a question and repeats its answer adds
-no noise. How many are equal has an exact law too.
+Each cell has an exact p-value: the probability that two noises differ at least this much. Cells are
+independent, so p-values combine in two ways that share the error equally: the smallest of them (one
+cell far off) and Fisher's sum of logarithms (many cells a little off). Numbers that are equal too
+often also count: a service that recognises a request and repeats its answer adds no noise. The
+number of equal cells has an exact law too.
 
 [F32] Fisher, Statistical Methods for Research Workers, 4th ed., 1932, §21.1: under the null
       -2 Σ log p follows chi-squared with 2m degrees of freedom. P-values of discrete variables
@@ -24,7 +24,7 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Two noisy numbers that would be equal without noise, and the law of their difference."""
+    """Two noisy numbers that are equal without noise, and the law of their difference."""
 
     name: str
     first: int
@@ -44,7 +44,7 @@ class SameCounts:
 
 
 def same_counts(cells: Sequence[Cell]) -> SameCounts:
-    """The exact test over all cells."""
+    """Return the exact test over all cells."""
     far = p_values(cells)
     smallest = float(far.min())
     # P(min p <= x) <= 1 - (1 - x)^m for independent p-values
@@ -54,7 +54,7 @@ def same_counts(cells: Sequence[Cell]) -> SameCounts:
 
 
 def p_values(cells: Sequence[Cell]) -> Floats:
-    """P(|D| >= observed) of each cell."""
+    """Return P(|D| >= observed) of each cell."""
     sizes = [abs(cell.first - cell.second) for cell in cells]
     tails = [float(cell.noise.tail(np.array([k]))[0]) for cell, k in zip(cells, sizes, strict=True)]
     found = [min(2 * tail, 1.0) if k else 1.0 for tail, k in zip(tails, sizes, strict=True)]
@@ -62,7 +62,7 @@ def p_values(cells: Sequence[Cell]) -> Floats:
 
 
 def _equal(cells: Sequence[Cell]) -> float:
-    """P(at least as many cells are equal), from the chance of each."""
+    """Return P(at least the observed number of cells are equal), from the probability of each."""
     law = np.ones(1)
     for cell in cells:
         chance = min(float(cell.noise.mass(np.zeros(1, np.int64))[0]) + 1e-10, 1.0)

@@ -1,4 +1,4 @@
-"""Consistency of audits and checks by canaries, as sections of a results document."""
+"""Sections of a results document: consistency of audits, and checks by canaries."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,8 @@ def compare_audits(
     }
     if others := audits.keys() - histograms.keys():
         raise InputError(
-            f"Consistency is tested of score histograms; {min(others)} is none.",
+            f"Only score histograms can be tested for consistency; {min(others)} is of "
+            "another kind.",
             case="another-kind",
         )
     found = consistency(list(histograms.values()), relation, false_alarm)
@@ -41,9 +42,11 @@ def check_by_canaries(
     shown: Mapping[str, Shown],
     false_alarm: float = 0.01,
 ) -> tuple[CanariesFound, ...]:
-    """Check one audit by the canaries in it, and by those who watched the deliveries."""
+    """Check one audit by the canaries in it and by those who watched the deliveries."""
     if not isinstance(audit, ScoreHistogramResult):
-        raise InputError(f"Canaries check score histograms; {name} is none.", case="another-kind")
+        raise InputError(
+            f"Canaries check only score histograms; {name} is of another kind.", case="another-kind"
+        )
     found = [
         CanariesFound(
             audit=name, check="presence", groups=(one.group,), verdict=one.verdict,

@@ -1,1 +1,1 @@
-"""Study of the demo, and one audit of every other kind; run as `python -m auditor_client.demo`."""
+"""The demo's study, and one audit of every other kind; run with `python -m auditor_client.demo`."""

@@ -1,7 +1,7 @@
-"""The demo's study: a regulator grants a mandate, a researcher audits two platforms.
+"""The demo's study: a regulator grants a mandate, a researcher audits three platforms.
 
-Everything here goes over HTTP with keys, as it would anywhere. `demo.json`, written by the hosts,
-says where the services are and (for the last line only) what is true of them.
+Everything here uses HTTP and keys, as in production. The hosts write `demo.json`, which gives the
+addresses of the services and (for the last line only) their true values.
 """
 
 import json
@@ -22,6 +22,7 @@ from auditor_client.ledger import make_trust, verify_file, verify_receipt
 from auditor_client.local.keys import load_key, new_key, public_jwk
 from auditor_client.local.profiles import save_profile
 from auditor_client.local.saved_receipt import SavedReceipt
+from auditor_client.planning.default_bins import USUAL
 from auditor_client.planning.sample_size import sample_size, verdict_size
 from auditor_client.regulator import Regulator
 from auditor_client.reporting.price_sentences import both_relations
@@ -29,7 +30,8 @@ from auditor_client.transport.session import Connection
 from auditor_client.vetting.application_file import TEMPLATE, application_of
 from auditor_client.vetting.client import Applicant
 
-ALPHA, DELTA, BINS, EPSILON = 0.2, 0.05, 20, 1.0
+# Bins are those of the planner, as in every audit that does not name its own.
+ALPHA, DELTA, EPSILON = 0.2, 0.05, 1.0
 # Enough for an audit of every kind, and some tries.
 EPSILON_LIMIT = 100
 # The reward that people may lose in audits of envy: enough for seven of those of
@@ -41,32 +43,25 @@ JOB_AD: dict[str, Any] = {
     "text": "Build and run data pipelines.",
     "attributes": {"occupation": "software"},
 }
-RIGHT = {"fair": "fair", "biased": "unfair"}
+RIGHT = {"fair": "fair", "biased": "unfair", "learned": "unfair"}
+NOTEBOOKS = "Systemic risk of discrimination in ads and political content (DSA Art. 40(4))"
 JOB_ADS = "Systemic risk of discrimination in the delivery of job ads (DSA Art. 40(4))"
-NOTEBOOKS = "Systemic risk of discrimination in housing ads and political content (DSA Art. 40(4))"
 
 console = Console(highlight=False, soft_wrap=True)
 
 
 def main(folder: Path, *, stay: bool) -> int:
-    """Plan once, audit each platform, and say whether the verdicts are right.
-
-    A platform about which nothing is to be right or wrong is left for the notebooks to audit.
-    """
+    """Plan once, audit each platform, and say whether the verdicts are right."""
     os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / "home")
     hosts = json.loads((folder / "demo.json").read_text())
     _plan()
     studied = [host for host in hosts if host["name"] in RIGHT]
     verdicts = {host["name"]: _study(host, folder / host["name"]) for host in studied}
-    # `make serve` goes on to what the reader wants to try.
+    # `make serve` continues with commands for the reader to try.
     for host in () if stay else studied:
         if "truths" in host:
             with Auditor.from_profile(_profile(host, "researcher")) as auditor:
                 other_kinds.show(auditor, host, folder / host["name"])
-    for host in hosts:
-        if host not in studied:
-            console.rule(f"[bold]Platform: {host['name']}")
-            _vetted(host, folder / host["name"], NOTEBOOKS).close()
     _how_to_go_on(folder, hosts, stay=stay)
     wrong = [name for name, verdict in verdicts.items() if verdict != RIGHT[name]]
     if wrong:
@@ -76,35 +71,37 @@ def main(folder: Path, *, stay: bool) -> int:
 
 def _plan() -> None:
     console.rule("[bold]Plan")
-    printed = sample_size(ALPHA, DELTA, 2, BINS, EPSILON, "theorem-1")
-    needed = verdict_size(ALPHA, DELTA, groups=2, bins=BINS, epsilon=EPSILON, sizes="noisy")
+    bins = 3 * USUAL
+    printed = sample_size(ALPHA, DELTA, 2, bins, EPSILON, "theorem-1")
+    needed = verdict_size(ALPHA, DELTA, groups=2, bins=bins, epsilon=EPSILON, audience="upload")
     console.print(
         f"Is a job ad scored alike for women and men? α = {ALPHA}, δ = {DELTA}, ε = {EPSILON:g}, "
-        f"{BINS} bins.\nPeople per group: {printed:,} by the paper's Theorem 1; {needed:,} for a "
+        f"{bins} bins.\nPeople per group: {printed:,} by the paper's Theorem 1; {needed:,} for a "
         "verdict with power 0.8 by our interval."
     )
 
 
 def _study(host: dict[str, Any], folder: Path) -> str:
-    """One audit of one platform, from mandate to verdict."""
+    """Run one audit of one platform, from mandate to verdict, and return the verdict."""
     console.rule(f"[bold]Platform: {host['name']}")
-    auditor = _vetted(host, folder, JOB_ADS)
+    # The learned platform is for the notebooks too.
+    auditor = _vetted(host, folder, NOTEBOOKS if host["name"] == "learned" else JOB_ADS)
     frame = pyarrow.csv.read_csv(host["participants"])
     content = auditor.contents.upload(**JOB_AD)
     console.print(f"Content  {content.title!r}, {content.digest[:19]}…")
     audience = auditor.audiences.upload(frame, id="email", by="gender", where="qualified")
     members = ", ".join(f"{count} {name}" for name, count in audience.members.items())
     console.print(f"Audience {members} uploaded; commitment {str(audience.commitment)[:19]}…")
-    quote = auditor.audits.price(content, audience, bins=BINS, epsilon=EPSILON)
+    quote = auditor.audits.price(content, audience, epsilon=EPSILON)
     price = quote.price
     console.print(
         f"Price    {both_relations(price)} {price.debit} ({price.currency}) is debited.\n"
         f"Budget   {quote.remaining_before} before, {quote.remaining_after} after."
     )
-    audit = auditor.audits.run(content, audience, bins=BINS, epsilon=EPSILON)
+    audit = auditor.audits.run(content, audience, epsilon=EPSILON)
     left = auditor.budget().mandates[0].remaining
     console.print(f"Audit    {audit.id} released; the ledger says {left} is left.")
-    verdict = _result(audit, folder, host["truth"])
+    verdict = _result(audit, folder, host)
     _inspect(host, folder)
     return verdict
 
@@ -134,22 +131,30 @@ def _vetted(host: dict[str, Any], folder: Path, purpose: str) -> Auditor:
     return auditor
 
 
-def _result(audit: ScoreHistogramResult, folder: Path, truth: float) -> str:
+def _result(audit: ScoreHistogramResult, folder: Path, host: dict[str, Any]) -> str:
     gap = audit.fairness_gap(delta=DELTA)
     verdict = gap.verdict(alpha=ALPHA)
     colour = {"fair": "green", "unfair": "red"}.get(verdict, "yellow")
     report = audit.report(folder / "report.html", alpha=ALPHA, delta=DELTA)
     receipt = audit.save_receipt(folder / "receipt.json")
+    above = gap.threshold
+    assert above is not None  # noqa: S101 - there are edges
     console.print(
-        f"Gap      {gap.efg:.3f} measured; between {gap.low:.3f} and {gap.high:.3f} with "
-        f"probability {1 - DELTA:.0%}\nVerdict  [bold {colour}]{verdict}[/] (α = {ALPHA}); the "
-        f"simulation's true gap is {truth:.3f}\nWritten  {report}\n         {receipt}"
+        f"Bins     gap {gap.efg:.3f} measured; between {gap.low:.3f} and {gap.high:.3f} with "
+        f"probability {1 - DELTA:.0%}\nEdges    gap {above.estimate:.3f} measured; between "
+        f"{above.low:.3f} and {above.high:.3f} with probability {1 - DELTA:.0%}\n"
+        f"Verdict  [bold {colour}]{verdict}[/] (α = {ALPHA}); the simulation's true gap is "
+        f"{host['truth']:.3f} in single bins and {host['truth_of_thresholds']:.3f} above an edge "
+        f"(20 bins)\nFinding  {audit.summary(ALPHA, DELTA).sentence}\n"
+        f"Written  {report}\n         {receipt}"
     )
     return verdict
 
 
 def _inspect(host: dict[str, Any], folder: Path) -> None:
-    """Export the ledger and check it without trust in anybody, as a regulator may at any time."""
+    """Export the ledger and check it without trust in the platform, as a regulator may at any
+    time.
+    """
     profile = _profile(host, "regulator")
     save_profile(profile, host["url"], host["regulator_id"], host["regulator_key"])
     own = public_jwk(load_key(host["regulator_key"]))
@@ -161,13 +166,13 @@ def _inspect(host: dict[str, Any], folder: Path) -> None:
     found = verify_file(export, trust)
     verify_receipt(SavedReceipt.load(folder / "receipt.json"), trust)
     console.print(
-        f"Ledger   {found.size} entries verified offline: hashes, signatures and books; "
-        "the receipt is among them"
+        f"Ledger   {found.size} entries verified offline: hashes, signatures and "
+        "balances; the receipt is among them"
     )
 
 
 def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> None:
-    console.rule("[bold]How to go on")
+    console.rule("[bold]Next steps")
     if not stay:
         console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
         console.print("make serve      leaves both services running for you to try")
@@ -179,17 +184,16 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
             console.print(f"         people to upload: {Path(host['participants']).absolute()}")
         _show_console(host)
     console.print(
-        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\n"
-        "auditor budget --profile demo\nauditor audit list --profile demo-biased\n"
-        "auditor ledger entries --profile demo-regulator\n"
-        "auditor console --profile demo     opens the console again, also as demo-regulator\n"
-        "The notebooks in docs/examples find all of this by themselves.\n"
-        "Stop with Ctrl-C."
+        f"export PLATFORM_AUDITOR_HOME={folder.absolute() / 'home'}\nauditor budget "
+        "--profile demo\nauditor audit list --profile demo-biased\nauditor ledger "
+        "entries --profile demo-regulator\nauditor console --profile demo     opens the "
+        "console again, also as demo-regulator\nThe notebooks in docs/examples find "
+        "these services without settings.\nStop with Ctrl-C."
     )
 
 
 def _apply(host: dict[str, Any], folder: Path) -> None:
-    """Somebody else applies, so that the regulator finds something to decide in the console."""
+    """Apply for access as another person, so that the regulator can decide on it in the console."""
     key = folder / "applicant.jwk"
     new_key(key)
     fields = tomllib.loads(TEMPLATE) | {"organisation": "News Observatory"}
@@ -210,7 +214,7 @@ def _show_console(host: dict[str, Any]) -> None:
 
 
 def _profile(host: dict[str, Any], persona: str) -> str:
-    """The name of the profile of one of the demo's people, at one platform."""
+    """Return the name of the profile of one of the demo's people, at one platform."""
     start = "demo" if host["name"] == "fair" else f"demo-{host['name']}"
     return start if persona == "researcher" else f"{start}-{persona}"
 

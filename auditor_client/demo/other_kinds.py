@@ -1,6 +1,6 @@
-"""One short audit of every other kind on the demo's platform, each with the simulation's truth.
+"""Short audits of every other kind on the demo's platform, each with the simulation's true value.
 
-The demo's regulator opens the two-party run by itself: a thread here stands for a second person.
+A thread acts as the demo's regulator, a second person, and opens the two-party run.
 """
 
 import threading
@@ -26,7 +26,7 @@ from openapi.kinds.registry import CONTRACTS
 from openapi.resources import Content
 
 PURPOSE = "A tour of all kinds of audit (DSA Art. 40(4))"
-# Enough for the tour, and for people who explore for as many steps as it asks for.
+# Budget that is enough for the tour and for the steps of its exploration.
 EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
 GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
@@ -37,7 +37,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
-    """Run one audit of every kind but the score histogram, and print what each found."""
+    """Run one audit of every kind except the score histogram, and print its result."""
     console.rule("[bold]Every other kind of audit")
     with Regulator(host["url"], host["regulator_id"], host["regulator_key"]) as regulator:
         mandate = regulator.mandates.grant(
@@ -68,14 +68,14 @@ def _auditor_id(auditor: Auditor) -> str:
 
 
 def _sizes(auditor: Auditor) -> dict[str, int]:
-    """Return how many people of each gender to draw: all that are offered, up to a limit."""
+    """Return the number of people of each gender to draw: all that are offered, up to a limit."""
     offers = auditor.catalogue().samples
     offered = {each.value: each.available for each in offers if each.attribute == ATTRIBUTE}
     return {name: min(offered[name], MOST_PEOPLE) for name in GROUPS}
 
 
 def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Content]) -> Any:
-    """Return the contract's example, about the people and contents of the demo."""
+    """Return the contract's example, with the people and contents of the demo."""
     contract = CONTRACTS[kind]
     named = {"audience_id": audience.id, "mandate_id": mandate}
     body: dict[str, Any] = {**contract.example, **named, **auditor_kind(kind).demonstration}
@@ -112,7 +112,7 @@ def _two_party(
 
 @contextmanager
 def _opened_by(regulator: Regulator) -> Iterator[None]:
-    """Have the regulator open every run that waits, as long as the block runs."""
+    """Have the regulator open every waiting run while the block runs."""
     done = threading.Event()
 
     def open_waiting() -> None:
@@ -120,7 +120,9 @@ def _opened_by(regulator: Regulator) -> Iterator[None]:
             for run in regulator.waiting_runs():
                 if run.awaited == "opening":
                     found = regulator.open_run(run.audit_id)
-                    honest = "was computed as agreed" if found.honest else "was not as agreed"
+                    honest = (
+                        "was computed as agreed" if found.honest else "was not computed as agreed"
+                    )
                     console.print(f"Opened   The regulator opened {run.audit_id}: it {honest}.")
 
     thread = threading.Thread(target=open_waiting, daemon=True)

@@ -5,8 +5,8 @@
     probabilities = bisg(["Garcia", "Nguyen"], ["78207", "95122"])
     probabilities["hispanic"]       # a column; `probabilities.columns` are the names of all
 
-Any other vectors will do: `checked(vectors, columns)` takes them from wherever they come, `hard`
-makes them from labels. docs/explanation/demographics.md says what each step assumes.
+Other vectors work too: `checked(vectors, columns)` accepts them from any source, and `hard` makes
+them from labels. docs/explanation/demographics.md states the assumptions of each step.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
        constraints, arXiv:2606.27558, §4, §6.1, Appendix D.

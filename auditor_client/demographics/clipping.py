@@ -1,13 +1,14 @@
-"""No near-certain vectors: what tells a self-report from an estimate is taken away.
+"""Clipping of near-certain vectors, so that a self-report cannot be told from an estimate.
 
-Where the largest probability exceeds T it becomes T - width·U, U uniform, and what it loses goes to
-the other groups in the proportions of a Dirichlet draw (all parameters 1). The paper says "a small
-uniformly sampled value" and "a properly-scaled Dirichlet draw" (§6.1); this is one reading of it.
-The draw belongs to the person (`drawn_once`), so that repeated runs do not average it away.
+If the largest probability exceeds T, it becomes T - width·U, with U uniform. The other groups
+receive the difference in the proportions of a Dirichlet draw (all parameters 1). The paper says "a
+small uniformly sampled value" and "a properly-scaled Dirichlet draw" (§6.1); this is one
+interpretation of it. The draw belongs to the person (`person_randomness`), so that repeated runs do
+not average it away.
 
-A clipped vector is not calibrated any more: it moves weight to groups a person is not in, and gaps
-shrink. `auditor_client.two_party.attenuation` takes the vectors before and after and says by how
-much.
+A clipped vector is no longer calibrated: it moves weight to groups that a person is not in, and
+gaps shrink. `auditor_client.two_party.attenuation` computes by how much, from the vectors before
+and after.
 
 [OHB26] §6.1 and Table 4: T = .825, below which lie 90 % of the largest probabilities.
 """
@@ -25,7 +26,7 @@ WIDTH = 0.05
 
 
 def threshold_at(found: Probabilities, share: float = 0.9) -> float:
-    """The T below which this share of the largest probabilities lies."""
+    """Return the T below which this share of the largest probabilities lies."""
     return float(np.quantile(np.asarray(found).max(axis=1), share))
 
 
@@ -36,12 +37,13 @@ def clipped(
     threshold: float = THRESHOLD,
     width: float = WIDTH,
 ) -> Probabilities:
-    """Vectors without any probability above the threshold; each still adds up to one."""
+    """Return vectors without a probability above the threshold; each still adds up to one."""
     groups = len(found.columns)
     if not (width >= 0 and (1 + width) / 2 <= threshold <= 1):
         raise InputError(
-            f"The threshold must lie between {(1 + width) / 2:g} and 1, not {threshold:g}: below,"
-            " what one group loses would lift another above it.",
+            f"The threshold must lie between {(1 + width) / 2:g} and 1, not "
+            f"{threshold:g}: at a lower threshold, the weight that one group loses would "
+            "lift another group above it.",
             case="threshold-range",
         )
     if len(persons) != len(found):
@@ -63,7 +65,7 @@ def clipped(
 
 
 def _numbers(secret: bytes, persons: Sequence[object], groups: int) -> Floats:
-    """One uniform number for the reduction and one for each group."""
+    """Return one uniform number for the reduction and one for each group, per person."""
     blocks = -(-(groups + 1) // WORDS)
     drawn_blocks = [drawn(secret, f"clipping {block}", persons) for block in range(blocks)]
     return uniform(np.concatenate(drawn_blocks, axis=1)[:, : groups + 1])

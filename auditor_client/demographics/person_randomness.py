@@ -1,8 +1,8 @@
-"""Randomness that belongs to a person: the same in every run, unknown without the secret.
+"""Randomness of a person: the same in every run, and unknown without the secret.
 
 Fresh randomness in every run would compose: an adversary who sees many runs averages it away. A
-stored table of draws would be what the paper refuses to keep (§1.2, principle 4). So a draw is a
-keyed hash of the person's identifier. BLAKE2b with the secret as its key is a pseudorandom
+stored table of draws would be data that the paper refuses to keep (§1.2, principle 4). So a draw is
+a keyed hash of the person's identifier. BLAKE2b with the secret as its key is a pseudorandom
 function [RFC 7693]: without the secret, the draws look like independent uniform numbers.
 """
 
@@ -23,11 +23,11 @@ _LEAST = 16
 
 
 def drawn(secret: bytes, purpose: str, subjects: Iterable[object]) -> NDArray[np.uint64]:
-    """Eight uniform 64-bit numbers for each subject; other purposes get other numbers."""
+    """Return eight uniform 64-bit numbers for each subject; another purpose gets other numbers."""
     if not _LEAST <= len(secret) <= 64:
         raise InputError(
-            f"The secret must have {_LEAST} to 64 bytes: secrets.token_bytes(32), kept with your"
-            " key, so that everybody's draw stays the same.",
+            f"The secret must have {_LEAST} to 64 bytes: secrets.token_bytes(32), stored "
+            "with your key, so that every person's draw stays the same.",
             case="secret-size",
         )
     person = purpose.encode()
@@ -38,6 +38,6 @@ def drawn(secret: bytes, purpose: str, subjects: Iterable[object]) -> NDArray[np
 
 
 def uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """As numbers strictly between 0 and 1."""
-    # The upper 53 bits, in the middle of their interval.
+    """Return the draws as numbers strictly between 0 and 1."""
+    # Take the upper 53 bits, in the middle of their interval.
     return ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

@@ -10,19 +10,19 @@ from auditor_client.errors import InputError
 
 Floats = NDArray[np.float64]
 
-# What the census tables of 2010 tell apart: six exclusive categories (OMB 1997), in their order.
+# Categories of the census tables of 2010, in their order: six exclusive ones (OMB 1997).
 CATEGORIES: Final = ("white", "black", "api", "native", "multiple", "hispanic")
-# Historically marginalised, or not: the two groups of the paper's outcome test (§7.3.1).
+# The two groups of the paper's outcome test (§7.3.1): historically marginalised, and others.
 HSM: Final = {"HSM": ("black", "hispanic", "native"), "non-HSM": ("white", "api", "multiple")}
 
 _NEAR = 1e-6
 
 
 class Probabilities(NDArray[np.float64]):
-    """An array of n rows and k columns with names: `p["black"]` is a column, `p[7]` a row.
+    """Array of n rows and k named columns: `p["black"]` is a column, `p[7]` a row.
 
-    Rows may be picked as of any array and keep the names; whatever else is done gives a plain
-    array, so that a name never stands on the wrong column.
+    Selected rows keep the names. Every other operation gives a plain array, so that no name labels
+    a wrong column.
     """
 
     columns: tuple[str, ...]
@@ -32,7 +32,8 @@ class Probabilities(NDArray[np.float64]):
         array.columns = tuple(columns)
         if array.shape[1] != len(set(array.columns)):
             raise InputError(
-                f"{array.shape[1]} columns need as many different names.", case="group-names"
+                f"{array.shape[1]} columns need the same number of different names.",
+                case="group-names",
             )
         return array
 
@@ -52,7 +53,7 @@ class Probabilities(NDArray[np.float64]):
         return Probabilities(found, self.columns)
 
     def place(self, name: str) -> int:
-        """Which column has this name."""
+        """Return the number of the column with this name."""
         if name not in self.columns:
             raise InputError(
                 f"There is no group {name!r}; there are: {', '.join(self.columns)}.",
@@ -61,12 +62,12 @@ class Probabilities(NDArray[np.float64]):
         return self.columns.index(name)
 
     def as_columns(self) -> dict[str, Floats]:
-        """By name of group, as data frames are made from."""
+        """Return the columns by name of group, from which data frames are made."""
         return {name: self[name] for name in self.columns}
 
 
 def checked(values: Any, columns: Sequence[str]) -> Probabilities:
-    """Vectors from anywhere: not negative, each adding up to one. Hard labels are such vectors."""
+    """Return vectors from any source, after checks that they are not negative and add up to one."""
     found = Probabilities(values, columns)
     plain = np.asarray(found)
     wrong = ~(np.isfinite(plain).all(axis=1) & (plain >= 0).all(axis=1))
@@ -74,21 +75,22 @@ def checked(values: Any, columns: Sequence[str]) -> Probabilities:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"Row {row} (the first is 0) is no probability vector: {plain[row].tolist()}. Each row"
-            " holds numbers from 0 to 1 that add up to 1; leave out people nobody knows.",
+            f"Row {row} (the first is 0) is not a probability vector: "
+            f"{plain[row].tolist()}. Each row holds numbers from 0 to 1 that add up to 1. "
+            "Leave out people about whom nothing is known.",
             case="not-a-probability-vector",
         )
     return found
 
 
 def hard(labels: Sequence[str], columns: Sequence[str] | None = None) -> Probabilities:
-    """Labels that are sure, as vectors of one and zeros; groups in order of their names."""
+    """Return certain labels as vectors of one and zeros, with groups in order of their names."""
     names = tuple(columns) if columns is not None else tuple(sorted(set(labels)))
     places = {name: number for number, name in enumerate(names)}
     unknown = sorted({str(label) for label in labels} - set(places))
     if unknown:
         raise InputError(
-            f"Labels of no group: {', '.join(unknown)}. Groups: {', '.join(names)}.",
+            f"Labels that name no group: {', '.join(unknown)}. Groups: {', '.join(names)}.",
             case="unknown-labels",
         )
     rows = np.fromiter((places[label] for label in labels), np.intp, len(labels))
@@ -96,7 +98,7 @@ def hard(labels: Sequence[str], columns: Sequence[str] | None = None) -> Probabi
 
 
 def coarsened(found: Probabilities, groups: Mapping[str, Sequence[str]] = HSM) -> Probabilities:
-    """Fewer groups: each is the sum of some columns, and each column is in exactly one."""
+    """Return fewer groups: each is the sum of some columns, and each column is in exactly one."""
     parts = [name for members in groups.values() for name in members]
     if sorted(parts) != sorted(found.columns):
         raise InputError(

@@ -1,11 +1,12 @@
 """Self-reported labels, blurred once per person, and the statistics that may use them.
 
-Unit: one person's label. Guarantee: with the secret unknown, what is `reported` is epsilon-locally
-differentially private for each label a person ever gave; whether somebody answered is not hidden.
+Unit: one person's label. Guarantee: while the secret is unknown, `reported` is epsilon-locally
+differentially private for each label that a person ever gave. Whether somebody answered is not
+hidden.
 
     P(reported y | true r) = keep if y = r, else other;   keep / other <= e^epsilon
 
-A blurred label must not be used as if it were true. Two ways to use it, both exact:
+A blurred label must not be used as if it were true. There are two exact ways to use it:
 
 - `inverted`: w_y = (1 - other)/(keep - other), w_r = -other/(keep - other) elsewhere. Its mean is
   the true label, whatever the values it is multiplied with, so sums over it have no bias.
@@ -33,7 +34,9 @@ _ALL = 2**64
 
 @dataclass(frozen=True)
 class RandomisedResponse:
-    """Keeps a label with probability e^epsilon/(e^epsilon + k - 1); the others are alike."""
+    """Randomised response: a label is kept with probability e^epsilon/(e^epsilon + k - 1); all
+    others are equally likely.
+    """
 
     epsilon: float = 4.5
     columns: tuple[str, ...] = CATEGORIES
@@ -41,7 +44,7 @@ class RandomisedResponse:
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf or len(self.columns) < 2:
             raise InputError(
-                "Randomised response needs an epsilon above 0 and two groups or more.",
+                "Randomised response needs an epsilon above 0 and at least two groups.",
                 case="randomised-response",
             )
 
@@ -63,7 +66,9 @@ class RandomisedResponse:
 
     @property
     def _other(self) -> int:
-        """In 2⁻⁶⁴, rounded up: keep/other is then at most e^epsilon, exactly."""
+        """Probability of a wrong label in units of 2⁻⁶⁴, rounded up: keep/other is then exactly at
+        most e^epsilon.
+        """
         # other = 1 / (e^ε + k - 1)   [OHB26, Appendix A.3]
         below = math.exp(min(self.epsilon, 700.0)) + len(self.columns) - 1
         return math.floor(Fraction(_ALL) / Fraction(below) * (1 + Fraction(1, 10**15))) + 1
@@ -75,10 +80,10 @@ class RandomisedResponse:
     def reported(
         self, labels: Sequence[str | None], persons: Persons, secret: bytes
     ) -> NDArray[np.intp]:
-        """Blurred labels as numbers of columns; `SILENT` where somebody gave none.
+        """Return blurred labels as column numbers; `SILENT` for people who gave none.
 
-        The same person with the same label gets the same answer in every run; a person who changes
-        the label gets a draw of its own for it, and the two answers compose to twice the epsilon.
+        The same person with the same label gets the same answer in every run. A changed label gets
+        its own draw, and the two answers compose to twice the epsilon.
         """
         true = self._codes(labels)
         if len(persons) != len(true):
@@ -90,7 +95,7 @@ class RandomisedResponse:
         keep, other = np.uint64(self._keep), np.uint64(self._other)
         wrong = first >= keep
         steps = np.where(wrong, (first - keep) // other, 0).astype(np.intp)
-        # The wrong labels in order, leaving out the true one.
+        # The wrong labels in order, without the true one.
         answer = np.where(wrong, steps + (steps >= true), true)
         return np.where(true == SILENT, SILENT, answer)
 
@@ -100,16 +105,17 @@ class RandomisedResponse:
         unknown = sorted({str(label) for label in labels if label not in places})
         if unknown:
             raise InputError(
-                f"Labels of no group: {', '.join(unknown)}. Groups: {', '.join(self.columns)};"
-                " None for somebody who gave no label.",
+                f"Labels of no group: {', '.join(unknown)}. Groups: "
+                f"{', '.join(self.columns)}; None for a person who gave no label.",
                 case="unknown-labels",
             )
         return np.fromiter((places[label] for label in labels), np.intp, len(labels))
 
     def inverted(self, reported: NDArray[np.intp]) -> Probabilities:
-        """Weights whose mean is the true label. Some are negative: they are no probabilities.
+        """Return weights whose mean is the true label. Some are negative: they are not
+        probabilities.
 
-        Of people who gave no label they are all zero.
+        For people who gave no label, all weights are zero.
         """
         k, reported = len(self.columns), np.asarray(reported)
         spoke = reported != SILENT
@@ -119,7 +125,9 @@ class RandomisedResponse:
         return Probabilities(weights, self.columns)
 
     def posterior(self, prior: Probabilities, reported: NDArray[np.intp]) -> Probabilities:
-        """BISG and a blurred label together; people who gave none keep their prior."""
+        """Return the posterior from BISG and a blurred label; people who gave no label keep their
+        prior.
+        """
         if prior.columns != self.columns or len(prior) != len(reported):
             raise InputError(
                 f"The prior needs the columns {', '.join(self.columns)} and a row per person.",

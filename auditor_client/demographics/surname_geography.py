@@ -2,10 +2,10 @@
 
     P(r | s, z) = P(r | s) P(z | r) / Σ_r P(r | s) P(z | r)     if s and z are independent given r
 
-Everybody gets an answer. A surname that the table leaves out is a rare one, for which the census
-has a row; a surname that is missing tells nothing, and P(r) stands for it; a double name of which
-only the parts are known has their mean. Without an area, or where the two tables contradict each
-other (a surname whose bearers are none of those who live there), the surname stands alone.
+Every person gets an estimate. A surname that is not in the table is rare, and the census has a row
+for rare surnames. A missing surname has no information, so P(r) is used. A double name of which
+only the parts are known has their mean. Without an area, or if the two tables contradict each other
+(no group with this surname lives in the area), the surname alone is used.
 
 [Ell09] Elliott et al., Health Services and Outcomes Research Methodology 9 (2009).
 [OHB26] Osoba, He et al., Productionized fairness measurement under privacy constraints, §4.
@@ -25,7 +25,7 @@ from auditor_client.demographics.probability_columns import Floats, Probabilitie
 from auditor_client.demographics.surnames import spellings
 from auditor_client.errors import InputError
 
-# How an answer came about, in the order of the codes.
+# Sources of an estimate, in the order of the codes.
 SOURCES = (
     "surname and area",
     "parts of the surname and area",
@@ -46,11 +46,11 @@ def bisg(
     *,
     known: Sequence[str | None] | None = None,
 ) -> Probabilities:
-    """Probabilities of the six categories, a row per person; columns have names.
+    """Return probabilities of the six categories, with one row per person and named columns.
 
-    `known` are the groups of those people whose group is known, None for the others. If the
-    probabilities are worse for them than the groups' shares alone, a `WorseThanBaseRatesWarning`
-    says so with both figures.
+    `known` is the group of each person whose group is known, None for others. If the probabilities
+    are worse for them than the groups' shares alone, a `WorseThanBaseRatesWarning` states both
+    figures.
     """
     found = _answered(surnames, zctas, tables or census_2010())[0]
     if known is not None:
@@ -62,8 +62,8 @@ def checked_by(found: Probabilities, known: Sequence[str | None]) -> Calibration
     """Check probabilities against the people whose group is known; None is unknown."""
     if len(known) != len(found):
         raise InputError(
-            f"There are {len(found)} people and {len(known)} known groups: give None where a group"
-            " is not known.",
+            f"There are {len(found)} people and {len(known)} known groups: give None for "
+            "each unknown group.",
             case="label-per-vector",
         )
     some = [row for row, label in enumerate(known) if label is not None]
@@ -82,7 +82,7 @@ def _answered(surnames: Any, zctas: Any, tables: Tables) -> tuple[Probabilities,
     names, areas = _encoded(surnames, "surnames"), _encoded(zctas, "zctas")
     if len(names) != len(areas):
         raise InputError(
-            f"There are {len(names)} surnames and {len(areas)} areas: give as many.",
+            f"There are {len(names)} surnames and {len(areas)} areas: give equal numbers of both.",
             case="area-per-surname",
         )
     by_name, kinds = _of_names(names.dictionary, tables)
@@ -99,7 +99,9 @@ def _answered(surnames: Any, zctas: Any, tables: Tables) -> tuple[Probabilities,
 
 
 def _encoded(values: Any, what: str) -> pa.DictionaryArray:
-    """Each different value once. None and not-a-number are missing; the word "nan" is a name."""
+    """Return each different value once. None and not-a-number are missing; the text "nan" is a
+    name.
+    """
     try:
         array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _listed(values)
         if isinstance(array, pa.ChunkedArray):
@@ -130,13 +132,13 @@ def _text(value: object) -> str | None:
 
 
 def _places(encoded: pa.DictionaryArray) -> NDArray[np.intp]:
-    """Numbers in the dictionary; the last row of what is looked up is for missing values."""
+    """Return row numbers for a lookup; the last row is for missing values."""
     missing = len(encoded.dictionary)
     return np.asarray(encoded.indices.fill_null(missing).to_numpy(), np.intp)
 
 
 def _of_names(names: pa.Array, tables: Tables) -> tuple[Floats, NDArray[np.intp]]:
-    """P(r | s) of each different name, and of none at the end; and how it came about."""
+    """Return P(r | s) of each different name, with the missing name last, and the sources."""
     spelt = [spellings(str(name)) for name in names.to_pylist()]
     found = _found([whole for whole, _ in spelt], tables.surnames)
     rows = np.where((found >= 0)[:, np.newaxis], tables.by_surname[found], tables.rare)
@@ -152,7 +154,7 @@ def _of_names(names: pa.Array, tables: Tables) -> tuple[Floats, NDArray[np.intp]
 
 
 def _means(parts: list[tuple[str, ...]], tables: Tables) -> tuple[Floats, NDArray[np.bool_]]:
-    """The mean of P(r | part) over the parts that are known, and whether there are any."""
+    """Return the mean of P(r | part) over the known parts, and whether there are any."""
     owner = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
     found = _found([part for each in parts for part in each], tables.surnames)
     owner, found = owner[found >= 0], found[found >= 0]
@@ -170,7 +172,7 @@ def _of_areas(areas: pa.Array, tables: Tables) -> tuple[Floats, NDArray[np.bool_
 
 
 def _five_digits(area: object) -> str:
-    """A ZIP code as text; 2138, 2138.0, 02138-0001 and 021380001 are all 02138."""
+    """Return a ZIP code as text; 2138, 2138.0, 02138-0001 and 021380001 are all 02138."""
     text = (_text(area) or "").strip()
     digits = text.partition("-")[0]
     if not digits.isdigit() or len(digits) > 9:

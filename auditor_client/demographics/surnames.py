@@ -1,8 +1,9 @@
 """Surnames as census tables spell them: capital letters A to Z and nothing else.
 
 The census removed blanks, hyphens and apostrophes, and endings such as Jr [WCNK07]. Here an ending
-goes only if it is a word of its own, since Nasr, Ishii and Ziv are names. A double name that no
-table has is looked up by its parts; a particle (de la, van der) belongs to the part it precedes.
+is removed only if it is a separate word, because Nasr, Ishii and Ziv are names. A double name that
+is in no table is looked up by its parts; a particle (de la, van der) belongs to the part it
+precedes.
 
 [WCNK07] Word, Coleman, Nunziata, Kominski, Demographic aspects of surnames from Census 2000 (2007).
 """
@@ -11,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-# Letters that Unicode does not take apart into a base and an accent.
+# Letters that Unicode does not decompose into a base and an accent.
 _WHOLE = str.maketrans(
     {"Ø": "O", "Ł": "L", "Đ": "D", "Ð": "D", "Þ": "TH", "Æ": "AE", "Œ": "OE", "Ħ": "H", "Ŋ": "N"}
     | {"ẞ": "SS", "ʻ": "'", "ʼ": "'", "’": "'", "‘": "'", "´": "'"}
@@ -27,7 +28,7 @@ _APART = re.compile(r"[^A-Z]+")
 
 
 def spellings(surname: str) -> tuple[str, tuple[str, ...]]:
-    """The whole name as a table would have it, and its parts if it has more than one."""
+    """Return the whole name as a table spells it, and its parts if it has more than one."""
     if surname.isascii() and surname.isalpha():
         return surname.upper(), ()
     words = _words(surname)
@@ -38,7 +39,7 @@ def spellings(surname: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _words(surname: str) -> list[str]:
-    # Smith, Jr. is a name and its ending; whatever else follows a comma is a given name.
+    # In "Smith, Jr." the ending follows the comma; other text after a comma is a given name.
     name = surname.upper().partition(",")[0]
     if not name.isascii():
         name = _unaccented(name)
@@ -51,7 +52,7 @@ def _words(surname: str) -> list[str]:
 def _unaccented(name: str) -> str:
     letters = unicodedata.normalize("NFKD", name.translate(_WHOLE))
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    # A letter of another script would vanish and leave another name behind.
+    # Without this check, a letter of another script would vanish and leave a different name.
     foreign = any(letter.isalpha() and not letter.isascii() for letter in plain)
     return "" if foreign else plain
 

@@ -1,4 +1,4 @@
-"""Certificates of envy-freeness: do people prefer their own recommendations to other people's?
+"""Certificates of envy-freeness: people prefer their own recommendations to other people's.
 
     from auditor_client import envy
 
@@ -7,7 +7,7 @@
     audit = auditor.audits.envy_freeness(audience, **plan.asks())
     print(audit.certificate().explain())
 
-docs/explanation/envy.md has the rules and why they hold.
+docs/explanation/envy.md has the rules and their proofs.
 """
 
 from auditor_client.envy.certificates import EnvyCertificate, Verdict

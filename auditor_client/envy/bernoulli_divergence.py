@@ -1,4 +1,4 @@
-"""Relative entropies of coins: what the best bets on rewards of 0 or 1 gain, in expectation."""
+"""Relative entropies of coins: the expected gain of the best bets on rewards of 0 or 1."""
 
 import numpy as np
 from scipy import special
@@ -10,13 +10,16 @@ _EDGE = 1e-9
 
 
 def entropy(p: Floats, q: Floats) -> Floats:
-    """kl(p, q) = p ln(p/q) + (1 - p) ln((1 - p)/(1 - q))."""
+    """Return kl(p, q) = p ln(p/q) + (1 - p) ln((1 - p)/(1 - q))."""
     inside = np.clip(q, _EDGE, 1 - _EDGE)
     return np.asarray(special.rel_entr(p, inside) + special.rel_entr(1 - p, 1 - inside))
 
 
-def apart(arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats) -> Floats:
-    """The least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 + margin.
+def least_divergence(
+    arm: Floats, bar: Floats, margin: float, pulls: Floats, home: Floats
+) -> Floats:
+    """Return the least N_k kl(μ_k, b) + N_0 kl(μ_0, b - margin) over b between μ_k and bar = μ_0 +
+    margin.
 
     Both terms are convex in b: they meet where their slopes cancel.
     """

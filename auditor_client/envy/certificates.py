@@ -1,4 +1,4 @@
-"""The certificate: what noisy counts of an audit show, in words that anybody can read."""
+"""The certificate: conclusions from an audit's noisy counts, in plain words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +10,12 @@ Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
 
 @dataclass(frozen=True)
 class EnvyCertificate:
-    """The result for all targets: noisy numbers of those in envy and of those without a
+    """Result for all targets: noisy numbers of envious targets and of targets without a
     certificate.
 
-    `certified` and `somebody_envies` may hold at once: few people envy by more than `tolerance`,
-    and somebody is among them, or envies by less. One can be wrong only where the other is right,
-    so the verdict is wrong with probability delta at most. The limits hold with 1 - delta each.
+    `certified` and `somebody_envies` may both hold: few people envy by more than `tolerance`, and
+    somebody is among them or envies by less. One can be wrong only if the other is right, so the
+    verdict is wrong with probability at most delta. The limits hold with 1 - delta each.
     """
 
     rule: DecisionRule
@@ -25,17 +25,17 @@ class EnvyCertificate:
 
     @property
     def uncertified(self) -> int:
-        """Targets less those certified, noise included: it may be below 0."""
+        """Number of targets minus the certified ones, with noise: it may be below 0."""
         return self.rule.targets - self.no_envy
 
     @property
     def certified(self) -> bool:
-        """Whether envy-freeness is shown, within the tolerances that were asked for."""
+        """Whether envy-freeness is shown, within the requested tolerances."""
         return self.uncertified <= self.rule.certify_up_to
 
     @property
     def somebody_envies(self) -> bool:
-        """Whether it is shown that somebody prefers somebody else's recommendations."""
+        """Whether the counts show that somebody prefers another person's recommendations."""
         return self.envious >= self.rule.envy_from
 
     @property
@@ -46,7 +46,9 @@ class EnvyCertificate:
 
     @property
     def share_at_most(self) -> float:
-        """At most this share of people envies as the criterion has it, with 1 - delta."""
+        """Upper limit, at confidence 1 - delta, of the share of people who envy by the
+        criterion.
+        """
         rule = self.rule
         if isinstance(rule, SampleRule):
             return rule.share_at_most(self.uncertified)
@@ -66,11 +68,11 @@ class EnvyCertificate:
         return self.rule.envious_at_least(self.envious)
 
     def explain(self) -> str:
-        """The statement, for people who have read nothing else."""
+        """Return the statement, for readers without other information."""
         return " ".join(self.statements())
 
     def statements(self) -> list[str]:
-        """Return the claim, envy that is shown besides, and how sure both are."""
+        """Return the claim, any envy that is also shown, and the confidence of both."""
         parts = [self._claim()]
         if self.somebody_envies:
             least = self.envious_at_least
@@ -115,5 +117,5 @@ class EnvyCertificate:
 
 
 def _up(share: float) -> str:
-    """A percentage that is never rounded down."""
+    """Return a percentage that is never rounded down."""
     return f"{-(-share * 1000 // 1) / 10:g} %"

@@ -1,4 +1,4 @@
-"""Charts of audits of envy: tubes of confidence per arm, and what alpha does to steps and cost.
+"""Charts of audits of envy: confidence tubes per arm, and the effect of alpha on steps and cost.
 
 Lines differ by dash as well as by colour, so that a chart can be read in black and white.
 """
@@ -20,17 +20,18 @@ ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 def tube_chart(frame: Any) -> Chart:
-    """Mean and limits of each arm against steps, of a simulated run: arm 0 is one's own.
+    """Return a chart of each arm's mean and limits against steps, of a simulated run; arm 0 is
+    one's own.
 
     `frame` is a pandas, Polars or Arrow table, or rows, with arm, step, mean, low and high. Real
-    rewards are private: no release has these.
+    rewards are private: no release contains them.
     """
     rows = _rows(frame)
     own = [row | {"which": "their own"} for row in rows if str(row["arm"]) == "0"]
     others = [row | {"which": f"arm {row['arm']}"} for row in rows if str(row["arm"]) != "0"]
     if not own or not others:
         raise InputError(
-            "Tubes are of arm 0, one's own, and of at least one other arm.", case="few-arms"
+            "A tube chart needs arm 0, one's own, and at least one other arm.", case="few-arms"
         )
     steps, axis = alt.Scale(type="log", nice=False), alt.Axis(tickCount=3, format="~s")
     x = alt.X("step:Q", title="step", scale=steps, axis=axis)
@@ -48,18 +49,18 @@ def tube_chart(frame: Any) -> Chart:
     )
     panel = alt.Facet("panel:N", title=None, header=header, sort=panels)
     words = (
-        f"Limits of the mean reward of {len(panels)} arms, each compared with one's own"
-        " recommendations (dashed, grey), as steps go by. Envy shows where a tube rises above the"
-        " grey one."
+        f"Limits of the mean reward of {len(panels)} arms, each compared with one's own "
+        "recommendations (dashed, grey), against steps. Envy is visible where a tube "
+        "rises above the grey one."
     )
     layers = (band + line).properties(width=WIDTH / 3.5, height=120)
     return finish(layers.facet(facet=panel, columns=3), words)
 
 
-def over_alphas(
+def forecast_over_alphas(
     means: Sequence[float], terms: EnvyTerms, alphas: Iterable[float] = ALPHAS
 ) -> list[dict[str, Any]]:
-    """Steps and cost to expect for several alphas, by both bounds, for `alpha_chart`."""
+    """Return expected steps and cost for several alphas, by both bounds, for `alpha_chart`."""
     rows = []
     for bounds in ("printed", "tight"):
         for alpha in alphas:
@@ -72,12 +73,14 @@ def over_alphas(
 
 
 def alpha_chart(frame: Any, by: str = "bounds") -> Chart:
-    """Duration and cost against alpha, one line for each word in the column `by`."""
+    """Return a chart of duration and cost against alpha, with a line for each value of the column
+    `by`.
+    """
     rows = _rows(frame, ("alpha", by, "steps", "cost"))
     names = list(dict.fromkeys(str(row[by]) for row in rows))
     if len(names) > len(COLOURS):
         raise InputError(
-            f"A chart shows up to {len(COLOURS)} lines, not {len(names)}.", case="too-many-lines"
+            f"A chart shows at most {len(COLOURS)} lines, not {len(names)}.", case="too-many-lines"
         )
     few = len(names)
     base = (
@@ -99,7 +102,7 @@ def alpha_chart(frame: Any, by: str = "bounds") -> Chart:
 
 
 def _rows(frame: Any, wanted: Sequence[str] = _TUBE) -> list[dict[str, Any]]:
-    """Rows of a table of any library, or rows as they are."""
+    """Return the rows of a table of any library, or given rows unchanged."""
     if isinstance(frame, list):
         rows = frame
     else:

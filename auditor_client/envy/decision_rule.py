@@ -1,13 +1,14 @@
-"""When noisy counts certify envy-freeness, or that somebody envies: both errors at most delta.
+"""Decision rules: noisy counts that certify envy-freeness or envy, each wrong with probability at
+most delta.
 
-Every target ends in `envy`, in `no-envy`, or in neither. Who is not certified `no-envy` counts as
-uncertified, whatever the reason. The rules read a noisy number of the uncertified and one of those
-in envy; what of delta the bandits leave pays for the noise, and for the draw of targets. Proofs are
-in docs/explanation/envy.md.
+Every target ends in `envy`, in `no-envy`, or in neither. A target that is not certified `no-envy`
+counts as uncertified, whatever the reason. The rules read a noisy number of uncertified targets and
+one of envious targets. The part of delta that the bandits leave is spent on the noise and on the
+draw of targets. Proofs are in docs/explanation/envy.md.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Theorem 2.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
-    Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
+    Statist. 27(3), 1956 (lower tails of sums of unequal coins are below the binomial ones).
 """
 
 import math
@@ -26,9 +27,9 @@ _HALVINGS = 50
 
 @dataclass(frozen=True)
 class DecisionRule(ABC):
-    """A rule for `targets` with `arms` each, audited at `level`, with noise on the two counts.
+    """Rule for `targets` with `arms` each, audited at `level`, with noise on the two counts.
 
-    `uncertified_noise` and `envy_noise` are laws, or rates of discrete Laplace noise.
+    `uncertified_noise` and `envy_noise` are distributions, or rates of discrete Laplace noise.
     """
 
     targets: int
@@ -39,7 +40,7 @@ class DecisionRule(ABC):
     envy_noise: AnyNoise = math.inf
 
     def __post_init__(self) -> None:
-        between(self.delta, "delta", 0.5)
+        require_between(self.delta, "delta", 0.5)
         if self.targets < 1 or self.arms < 1:
             raise InputError(
                 "Envy needs at least one target and one arm in addition to the target's own.",
@@ -65,8 +66,9 @@ class DecisionRule(ABC):
 
     @property
     def certify_up_to(self) -> int:
-        """The certificate is given for a noisy number of uncertified up to this; may be below 0."""
-        # Noise alone, P(Z <= -q) <= what is left; and nobody has more than all uncertified.
+        """Largest noisy number of uncertified targets with a certificate; it may be below 0."""
+        # Noise alone: P(Z <= -q) <= the remaining delta; and no more than all targets are
+        # uncertified.
         low = -sum_quantile(((1, self.uncertified_noise, 1),), self.left)
         high = self.targets + 1
         while high - low > 1:
@@ -76,7 +78,7 @@ class DecisionRule(ABC):
 
     @property
     def envy_from(self) -> int:
-        """Somebody envies if the noisy number of targets in envy is at least this."""
+        """Smallest noisy number of envious targets that shows that somebody envies."""
         return sum_quantile(((1, self.envy_noise, 1),), self._left_for_envy)
 
     def envious_at_least(self, count: int) -> int:
@@ -84,7 +86,7 @@ class DecisionRule(ABC):
         return min(max(count - self.envy_from + 1, 0), self.targets)
 
     def chance(self, uncertified: float = 0.0) -> float:
-        """Return the certificate's probability if each target stays uncertified with
+        """Return the certificate's probability if each target stays uncertified with probability
         `uncertified`.
         """
         masses = _binomial(self.targets, uncertified)
@@ -93,7 +95,7 @@ class DecisionRule(ABC):
 
     @property
     def _left_for_envy(self) -> float:
-        # Where nobody envies, no target ends in envy but with probability Σ level   [DCAU22, §4.5]
+        # If nobody envies, a target ends in envy with probability at most Σ level [DCAU22, §4.5]
         return self.delta - self.targets * self.level
 
 
@@ -107,8 +109,8 @@ class SampleRule(DecisionRule):
     lam: float = 0.1
 
     def __post_init__(self) -> None:
-        between(self.gamma, "gamma", 1)
-        between(self.lam, "lam", 1)
+        require_between(self.gamma, "gamma", 1)
+        require_between(self.lam, "lam", 1)
         super().__post_init__()
 
     @property
@@ -130,7 +132,7 @@ class SampleRule(DecisionRule):
         return self._wrong(count, self.lam)
 
     def share_at_most(self, uncertified: int) -> float:
-        """At most this share of people is (ε, γ)-envious, with probability 1 - delta."""
+        """Return an upper limit, at 1 - delta, of the share of people who are (ε, γ)-envious."""
         low, high = 0.0, 1.0
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -139,7 +141,9 @@ class SampleRule(DecisionRule):
         return high
 
     def _wrong(self, count: int, lam: float) -> float:
-        """P(A + Z <= count) at most, A of the targets drawn being envious, of people over lam."""
+        """Return an upper bound of P(A + Z <= count), where A drawn targets are envious and their
+        share exceeds lam.
+        """
         # P(A <= k) is at most the binomial one up to k = mλ - 1, and 1 beyond   [H56]
         most = math.floor(self.targets * lam)
         masses = _binomial(self.targets, lam)
@@ -167,14 +171,14 @@ class EverybodyRule(DecisionRule):
         return min(max(uncertified + beyond - 1, 0), self.targets)
 
 
-def between(value: float, name: str, high: float) -> None:
+def require_between(value: float, name: str, high: float) -> None:
     """Refuse what is not above 0 and below `high`."""
     if not 0 < value < high:
         raise InputError(f"{name} must be above 0 and below {high:g}, not {value!r}.")
 
 
 def _binomial(n: int, p: float) -> Floats:
-    """Masses of a binomial number at 0 … n."""
+    """Return the masses of a binomial number at 0 … n."""
     k = np.arange(n + 1)
     logs = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return np.asarray(np.exp(logs + special.xlogy(k, p) + special.xlog1py(n - k, -p)))

@@ -1,8 +1,8 @@
-"""Designs: how many targets, and how often one person takes part, given people or power.
+"""Designs: the number of targets and of audits per person, for given people or power.
 
-If one person may take part more often, fewer people fill more lots, but the noise grows as fast.
-For a given epsilon there is little to gain beyond the first few; a design prefers fewer targets,
-since each of them may lose reward.
+If one person may take part more often, fewer people fill more lots, but the noise grows at the same
+rate. For a given epsilon, more than a few audits per person gain little. A design prefers fewer
+targets, because each of them may lose reward.
 """
 
 from collections.abc import Iterator
@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from auditor_client.envy.decision_rule import SampleRule
-from auditor_client.envy.lots import noise_rate, people_needed, unfilled
+from auditor_client.envy.lots import noise_rate, people_needed, unfilled_probability
 from auditor_client.envy.sample_size import sample_needed, sample_rule, targets_least
 from auditor_client.errors import InputError
 
 PER_PERSON = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
-# Shares of lots that may lack people: more people, or more lots.
+# Shares of lots that may lack people: a smaller share needs more people, a larger one more lots.
 _SHARES = (0.0001, 0.001, 0.003, 0.01, 0.02)
-# Limits of a service.
+# Limits that a service sets.
 _MOST_TARGETS, _MOST_PAIRS = 10_000, 500_000
-# People that are saved by larger r must be worth its targets.
+# A larger r must save enough people to justify its targets.
 _WORTH_IT = 1.1
 
 
 @dataclass(frozen=True)
 class CertificateGoal:
-    """The claim that a certificate should support, its price and its probability."""
+    """Claim that a certificate should support, with its price and its probability."""
 
     epsilon: float = 1.0
     sampled: bool = False
@@ -45,7 +45,7 @@ class CertificateGoal:
         return sample_rule(targets, delta=self.delta, gamma=self.gamma, lam=self.lam, noise=rate)
 
     def needed(self, each: int, share: float) -> SampleRule:
-        """Return the rule that is powerful enough if this share of lots lacks people."""
+        """Return the rule that has enough power if this share of lots lacks people."""
         return sample_needed(
             delta=self.delta,
             gamma=self.gamma,
@@ -62,7 +62,7 @@ class CertificateGoal:
 
 @dataclass(frozen=True)
 class EnvyDesign:
-    """Targets and arms (`rule`), how often one person takes part, and with how many people."""
+    """Targets and arms (`rule`), the audits per person, and the number of people."""
 
     rule: SampleRule
     arms_per_person: int
@@ -72,11 +72,13 @@ class EnvyDesign:
     @property
     def unfilled(self) -> float:
         """The probability that a lot lacks people and does not run."""
-        return unfilled(self.people, self.rule.targets, self.rule.arms, self.arms_per_person)
+        return unfilled_probability(
+            self.people, self.rule.targets, self.rule.arms, self.arms_per_person
+        )
 
     @property
     def chance(self) -> float:
-        """The probability of the certificate where it is deserved."""
+        """The probability of the certificate for a platform that deserves it."""
         return self.rule.chance(min(self.uncertified + self.unfilled, 1.0))
 
 
@@ -91,18 +93,21 @@ def design(
 
 
 def _with_few_people(wanted: CertificateGoal, choices: tuple[int, ...]) -> EnvyDesign:
-    """Return the design of the least r that needs hardly more people than the best r."""
+    """Return the design of the smallest r that needs hardly more people than the best r."""
     found: list[EnvyDesign] = []
     for each in choices:
         best = min(_powerful(wanted, each), key=lambda one: one.people, default=None)
         if best is None:
             break
         found.append(best)
-        # Once two more did not help, none will: targets grow as fast as lots are filled.
+        # If two larger values did not help, none will: targets grow at the same rate as filled
+        # lots.
         if len(found) > 2 and best.people > 0.98 * found[-3].people:
             break
     if not found:
-        raise InputError("No number of targets is enough: allow a larger lam, or more epsilon.")
+        raise InputError(
+            "No number of targets gives this power. Allow a larger lam, or more epsilon."
+        )
     fewest = min(one.people for one in found)
     return next(one for one in found if one.people <= _WORTH_IT * fewest)
 
@@ -121,14 +126,14 @@ def _powerful(wanted: CertificateGoal, each: int) -> Iterator[EnvyDesign]:
 def _with_these_people(
     wanted: CertificateGoal, people: int, choices: tuple[int, ...]
 ) -> EnvyDesign:
-    """Return the fewest targets that are powerful enough, or the most powerful design."""
+    """Return the fewest targets with enough power, or the most powerful design."""
     tried = product(choices, wanted.shares)
     found = [one for each, share in tried for one in _filled(wanted, people, each, share)]
     if not found:
         least = _fewest_at_all(wanted, choices)
         raise InputError(
-            f"{people} people are too few: {least} must take part at the least, and more for a"
-            " certificate that is likely. Larger gamma and lam need fewer.",
+            f"{people} people are too few: at least {least} must take part, and more for "
+            "a likely certificate. Larger gamma and lam need fewer people.",
             case="few-people",
         )
     enough = [one for one in found if one.chance >= wanted.power]
@@ -138,7 +143,7 @@ def _with_these_people(
 
 
 def _filled(wanted: CertificateGoal, people: int, each: int, share: float) -> Iterator[EnvyDesign]:
-    """Return the largest design that people fill, or the smallest that is powerful enough."""
+    """Return the largest design that these people fill, or the smallest with enough power."""
     low, high = max(targets_least(wanted.delta, wanted.lam), each), _MOST_TARGETS + 1
     if not _fits(wanted, people, low, each, share):
         return
@@ -159,7 +164,7 @@ def _filled(wanted: CertificateGoal, people: int, each: int, share: float) -> It
 
 def _fits(wanted: CertificateGoal, people: int, targets: int, each: int, share: float) -> bool:
     rule = wanted.rule(targets, each)
-    return _allowed(rule) and unfilled(people, targets, rule.arms, each) <= share
+    return _allowed(rule) and unfilled_probability(people, targets, rule.arms, each) <= share
 
 
 def _fewest_at_all(wanted: CertificateGoal, choices: tuple[int, ...]) -> int:

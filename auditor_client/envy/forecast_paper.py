@@ -1,4 +1,4 @@
-"""Algorithm 1 as printed, followed with means in place of rewards.
+"""Forecast of Algorithm 1 as printed, with means in place of rewards.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1, equation 4, Lemma 4.
 """
@@ -12,11 +12,11 @@ from auditor_client.stats.noise_distributions import Floats
 
 
 class Printed(ForecastPath):
-    """Algorithm 1 as printed."""
+    """Path of Algorithm 1 as printed."""
 
     def _explores(self, step: int) -> Bools:
         alike = np.where(self.active, self.pulls, 0.0).max(axis=1, keepdims=True)
-        # The most pulled of k arms drawn alike is √(2N ln k) ahead of the others.
+        # Among k arms drawn equally often, the most pulled is √(2N ln k) ahead of the others.
         ahead = np.sqrt(2 * alike * np.log(np.maximum(self.active.sum(axis=1, keepdims=True), 1)))
         owed = (1 - self.terms.alpha) * (step + 1) - self.home
         high = np.where(self.home > 0, self.own + self._beta(self.home), 1.0)

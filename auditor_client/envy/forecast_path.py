@@ -1,6 +1,7 @@
-"""Targets on their way through an audit in which every reward is its mean.
+"""Path of targets through an audit in which every reward is its mean.
 
-Algorithm 1 is followed in strides of two percent of the steps so far, for many targets at once.
+The path follows Algorithm 1 for many targets at once, in strides of two percent of the steps so
+far.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1.
 """
@@ -22,7 +23,7 @@ STRIDE = 0.02
 
 @dataclass(frozen=True)
 class EnvyForecast:
-    """The forecast for each target: its end, its number of steps and its loss of reward."""
+    """Forecast for each target: its end, its number of steps and its loss of reward."""
 
     verdicts: NDArray[np.str_]
     steps: Floats
@@ -31,7 +32,7 @@ class EnvyForecast:
 
 @dataclass(frozen=True)
 class EnvyTerms:
-    """At which level each target is audited, within what, and how careful with their rewards."""
+    """Terms of each target's audit: level, tolerance and limit on the loss of reward."""
 
     level: float
     tolerance: float
@@ -55,7 +56,7 @@ class EnvyTerms:
 
 
 class ForecastPath(ABC):
-    """Targets on their way: pulls of each arm, and which arms are still in question."""
+    """State of the targets: pulls of each arm, and the arms that are still undecided."""
 
     def __init__(self, means: Floats, terms: EnvyTerms) -> None:
         self.own, self.means, self.terms = means[:, :1], means[:, 1:], terms
@@ -95,7 +96,7 @@ class ForecastPath(ABC):
 
     @abstractmethod
     def _explores(self, step: int) -> Bools:
-        """Which targets are shown an arm next."""
+        """Return the targets that are shown an arm next."""
 
     @abstractmethod
     def _spread(self, stride: int) -> Floats:
@@ -103,8 +104,8 @@ class ForecastPath(ABC):
 
     @abstractmethod
     def _dropped(self) -> Bools:
-        """Which arms are surely not better by more than the tolerance."""
+        """Return the arms that are certainly not better by more than the tolerance."""
 
     @abstractmethod
     def _envied(self) -> Bools:
-        """Which arms are surely better."""
+        """Return the arms that are certainly better."""

@@ -1,4 +1,4 @@
-"""The tight version of Algorithm 1, followed with means in place of rewards.
+"""Forecast of the tight version of Algorithm 1, with means in place of rewards.
 
 See docs/explanation/envy.md.
 """
@@ -11,16 +11,17 @@ from auditor_client.envy import bernoulli_divergence
 from auditor_client.envy.forecast_path import STRIDE, Bools, ForecastPath
 from auditor_client.stats.noise_distributions import Floats
 
-# Of delta: for verdicts, and for constraint (3).
+# Shares of delta: for verdicts, and for constraint (3).
 _VERDICT, _SAFE = 3 / 4, 1 / 4
-# ln of the cost of mixtures of bets compared with the best bet, measured in simulations.
+# Logarithm of the cost of mixed bets compared with the best bet, measured in simulations.
 _DROP_PRICE, _ENVY_PRICE, _SAFE_PRICE = 2.3, 3.0, 2.3
-# Variances are taken for no less.
+# Smallest variance that is used.
 _LEAST, _HALVINGS = 1e-3, 26
 
 
 class Tight(ForecastPath):
-    """The same promise by bets, whose gain on coins is a relative entropy.
+    """Path of the version with the same guarantee by bets, whose gain on coins is a relative
+    entropy.
 
     See docs/explanation/envy.md.
     """
@@ -39,7 +40,9 @@ class Tight(ForecastPath):
         return np.asarray((self.home**2 >= wanted) & safe)
 
     def _spread(self, stride: int) -> Floats:
-        """To the best prospects, mean + √(2 ln t · v/N), until all that got some are alike."""
+        """Give pulls to the best prospects, mean + √(2 ln t · v/N), until all arms with pulls are
+        equal.
+        """
         spread = self.means * (1 - self.means)
         reach = 2 * np.log(self.home + self.explored + 2)
         low, high = self.means.min(axis=1, keepdims=True), np.full_like(self.own, 1e3)
@@ -66,6 +69,8 @@ class Tight(ForecastPath):
 
     def _shows(self, bar: Floats, margin: float, *, above: bool = False) -> Floats:
         """ln of the evidence that an arm lies below the bar, or above it."""
-        found = bernoulli_divergence.apart(self.means, bar, margin, self.pulls, self.home)
+        found = bernoulli_divergence.least_divergence(
+            self.means, bar, margin, self.pulls, self.home
+        )
         there = self.means > bar if above else self.means < bar
         return np.where(there, found, 0.0)

@@ -1,7 +1,7 @@
-"""Forecasts of the length of an envy audit, as if every reward were its mean. They are no promise.
+"""Forecasts of the length of an envy audit, as if every reward were its mean; not a guarantee.
 
 Single runs are shorter or longer by chance. docs/explanation/envy.md compares the forecasts with
-averages of simulated runs. Rewards are taken for 0 or 1, which vary most.
+averages of simulated runs. Rewards are assumed to be 0 or 1, which vary most.
 """
 
 import numpy as np
@@ -16,11 +16,14 @@ _LONGEST = 10**9
 
 
 def forecast(means: ArrayLike, terms: EnvyTerms, ceiling: int | None = None) -> EnvyForecast:
-    """Follow targets with these means, one row each: their own first, then those of their arms."""
+    """Forecast targets with these means, one row per target: its own first, then those of its
+    arms.
+    """
     known = np.atleast_2d(np.asarray(means, np.float64))
     if known.shape[1] < 2 or not ((known >= 0) & (known <= 1)).all():
         raise InputError(
-            "Means are those of one's own and of at least one arm, each in [0, 1].", case="means"
+            "Give the mean of one's own recommendations and of at least one arm, each in [0, 1].",
+            case="means",
         )
     kind = Tight if terms.bounds == "tight" else Printed
     return kind(known, terms).followed(ceiling or _LONGEST)

@@ -1,4 +1,4 @@
-"""Lots: how many people fill them, and which noise covers everybody in them.
+"""Lots: the number of people who fill them, and the noise that covers everybody in them.
 
 Each target has a lot, and one person takes part in at most r = `arms_per_person` lots, one of which
 is their home. A lot runs if somebody is at home in it and it has one person more than arms. Then
@@ -10,19 +10,19 @@ from scipy import special
 
 from auditor_client.errors import InputError
 
-# As many as a service lets one person take part in.
+# Largest number of audits in which a service lets one person take part.
 MOST_PER_PERSON = 100
-# The share of lots that may lack people where nothing else is asked for.
+# Default share of lots that may lack people.
 FEW_UNFILLED = 0.01
 
 
 def noise_rate(epsilon: float, arms_per_person: int, *, sampled: bool = False) -> float:
     """Return the rate of the counts' Laplace noise: 1 over its scale."""
-    # Two counts change by one in each lot: L1 = 2r, or 4r where one person displaces another.
+    # Two counts change by one in each lot: L1 = 2r, or 4r if one person displaces another.
     return epsilon / (2 * arms_per_person * (2 if sampled else 1))
 
 
-def unfilled(people: int, targets: int, arms: int, arms_per_person: int) -> float:
+def unfilled_probability(people: int, targets: int, arms: int, arms_per_person: int) -> float:
     """Return the probability that a lot does not run, with this number of people taking part."""
     share, rest = arms_per_person / targets, (arms_per_person - 1) / max(targets - 1, 1)
     if people <= arms:
@@ -34,29 +34,32 @@ def unfilled(people: int, targets: int, arms: int, arms_per_person: int) -> floa
 
 
 def people_needed(targets: int, arms: int, arms_per_person: int, share: float = 0.001) -> int:
-    """Return the fewest people with whom a lot lacks some with at most this probability."""
+    """Return the smallest number of people such that a lot lacks people with at most this
+    probability.
+    """
     low, high = arms, arms + 1
-    while unfilled(high, targets, arms, arms_per_person) > share:
+    while unfilled_probability(high, targets, arms, arms_per_person) > share:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        lacking = unfilled(middle, targets, arms, arms_per_person) > share
+        lacking = unfilled_probability(middle, targets, arms, arms_per_person) > share
         low, high = (middle, high) if lacking else (low, middle)
     return high
 
 
 def arms_per_person_for(people: int, targets: int, arms: int, share: float = FEW_UNFILLED) -> int:
-    """Return the least r with which `people` fill the lots of these targets and arms."""
+    """Return the smallest r with which `people` fill the lots of these targets and arms."""
     for each in range(1, min(targets, MOST_PER_PERSON) + 1):
-        if unfilled(people, targets, arms, each) <= share:
+        if unfilled_probability(people, targets, arms, each) <= share:
             return each
     raise InputError(
-        f"{people} people cannot fill the lots of {targets} targets with {arms} arms each, however"
-        " often one person takes part. Take more people, or larger gamma and lam.",
+        f"{people} people cannot fill the lots of {targets} targets with {arms} arms "
+        "each, however often one person takes part. Use more people, or larger gamma and "
+        "lam.",
         case="few-people-for-the-lots",
     )
 
 
 def _more(people: int, arms: int, share: float) -> float:
-    """P(B > arms), B binomial (people, share)."""
+    """Return P(B > arms) for B binomial (people, share)."""
     return 1.0 if share >= 1 else float(special.bdtrc(arms, people, share))

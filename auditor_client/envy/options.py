@@ -6,7 +6,9 @@ from auditor_client.transport.decimals import Number
 
 
 class EnvyOptions(TypedDict, total=False):
-    """Options of an audit of envy, in addition to its audience; `Plan.asks()` has most of them."""
+    """Options of an audit of envy, in addition to its audience; `EnvyPlan.asks()` returns most of
+    them.
+    """
 
     steps: int
     """The most steps of each target, and how long the audit lasts. It must be given."""

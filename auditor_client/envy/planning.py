@@ -1,7 +1,7 @@
 """Plans of audits of envy: people, noise, steps, and the reward that people may lose.
 
-Targets, arms and noise are what the rule needs (proved, docs/explanation/envy.md). Steps and the
-loss to expect are forecasts for means that the auditor guesses.
+The rule determines targets, arms and noise (proved in docs/explanation/envy.md). Steps and the
+expected loss are forecasts for means that the auditor guesses.
 """
 
 import math
@@ -19,13 +19,13 @@ from auditor_client.envy.options import EnvyOptions
 from auditor_client.envy.sample_size import sample_needed
 from auditor_client.errors import InputError
 
-# The ceiling in multiples of the steps to expect, which leaves hardly anybody undecided.
+# Ceiling as a multiple of the expected steps, which leaves hardly anybody undecided.
 ROOM = 2.0
 
 
 @dataclass(frozen=True)
 class EnvyPlan:
-    """The people, steps, loss and noise that an audit needs, and its likely result.
+    """People, steps, loss and noise of an audit, and its likely result.
 
     `steps` and `cost` are the expected ones of each target; `ceiling` is the largest number of
     steps to allow. `without_noise` is the number of targets that exact counts would need. `means`
@@ -55,12 +55,12 @@ class EnvyPlan:
 
     @property
     def arms_per_person(self) -> int:
-        """In how many targets' audits one person takes part at most."""
+        """Largest number of targets' audits in which one person takes part."""
         return self.design.arms_per_person
 
     @property
     def people(self) -> int:
-        """The people who take part, after matching and consent: as given, or as needed."""
+        """Number of people who take part, after matching and consent: as given, or as needed."""
         return self.design.people
 
     @property
@@ -76,7 +76,7 @@ class EnvyPlan:
 
     @property
     def loss(self) -> float:
-        """The most that all targets together may lose: what the mandate is charged."""
+        """Largest loss of all targets together, which is debited from the mandate."""
         return self.terms.alpha * self.ceiling * self.targets
 
     def asks(self) -> EnvyOptions:
@@ -103,12 +103,13 @@ class EnvyPlan:
         times = "once" if self.arms_per_person == 1 else f"up to {self.arms_per_person} times"
         gain = "gain" if self.cost < 0 else "lose"
         return (
-            f"{self.people:,} people, each of whom takes part {times}. {self.targets} of them are"
-            f" targets{noise}, each shown {self.arms} others' recommendations for about"
-            f" {self.steps:,.0f} steps (allow {self.ceiling:,}). Each target would {gain} about"
-            f" {abs(self.cost):,.0f} in reward, and all together at most {self.loss:,.0f}. Noise"
-            f" of scale {self.noise_scale:g} on both counts covers everybody. An envy-free platform"
-            f" gets its certificate with probability {self.chance:.0%}."
+            f"{self.people:,} people, each of whom takes part {times}. {self.targets} of "
+            f"them are targets{noise}, each shown {self.arms} others' recommendations for "
+            f"about {self.steps:,.0f} steps (allow {self.ceiling:,}). Each target would "
+            f"{gain} about {abs(self.cost):,.0f} in reward, and all targets together at "
+            f"most {self.loss:,.0f}. Noise of scale {self.noise_scale:g} on both counts "
+            "covers everybody. An envy-free platform gets its certificate with "
+            f"probability {self.chance:.0%}."
         )
 
 
@@ -131,12 +132,12 @@ def envy_plan(
 ) -> EnvyPlan:
     """Plan the certificate of (tolerance, gamma, lam)-envy-freeness.
 
-    `epsilon` is that of the counts. `people` is how many take part: without it, the plan says how
-    many it takes for the `power`; with it, the plan says which power they allow. `sampled`: the
-    platform draws the audience, which doubles the noise. `arms_per_person` is chosen where it is
-    not given. `own` is the mean reward that people have from their own recommendations, `others`
-    what they would have from somebody else's, one number or a few to stand for all arms (default:
-    as much as from their own, the longest case without envy).
+    `epsilon` is that of the counts. `people` is the number of people who take part (default: the
+    number that the `power` needs); if it is given, the plan states the power that it allows.
+    `sampled`: the platform draws the audience, which doubles the noise. `arms_per_person` is chosen
+    by default. `own` is the mean reward from people's own recommendations. `others` is the mean
+    reward from other people's: one number, or a few that represent all arms (default: equal to
+    `own`, the longest case without envy).
     """
     wanted = CertificateGoal(epsilon, sampled, delta, gamma, lam, power, uncertified)
     chosen = design(wanted, people=people, arms_per_person=arms_per_person)
@@ -161,7 +162,7 @@ def _spread(others: float | Sequence[float], arms: int) -> list[float]:
     """Return a mean for each arm, in the proportions of those given."""
     few = np.atleast_1d(np.asarray(others, np.float64))
     if not len(few):
-        raise InputError("Give at least one mean of the others.", case="no-means")
+        raise InputError("Give at least one mean in others=.", case="no-means")
     return [float(few[place * len(few) // arms]) for place in range(arms)]
 
 

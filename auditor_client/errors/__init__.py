@@ -1,15 +1,15 @@
-"""Everything that can go wrong, as one tree.
+"""Errors of this package, as one tree.
 
     AuditorError
     ├── InputError                      refused here; nothing was sent, nothing was charged
     ├── ProfileError                    a profile or a key file cannot be used
     ├── PendingAuditError               the record of an interrupted audit cannot be used
     ├── ConnectionBrokenError           the service cannot be reached
-    ├── ContractError                   the service answered something outside of the contract
-    ├── TrustError                      the service's word does not hold
-    │   ├── CommitmentError             it sealed another audience than the one uploaded
+    ├── ContractError                   the service's answer violates the contract
+    ├── TrustError                      the service contradicts what was sent or signed
+    │   ├── CommitmentError             it sealed an audience that differs from the uploaded one
     │   ├── ReceiptError                it did not sign this release
-    │   └── LedgerError                 its ledger is not what it was, or does not add up
+    │   └── LedgerError                 its ledger was changed, or its balances are wrong
     ├── AuditFailedError                the audit ended without a release
     └── ProblemError                    the service refused (RFC 9457)
         ├── RequestError                invalid-request, malformed-body, method-not-allowed,
@@ -52,9 +52,9 @@
         │   └── MatchingQuotaError      matching-quota
         └── ServiceError                internal, unavailable
 
-The message of a `ProblemError` is the service's, which says what happened, what it cost and what to
-do next; `advice` adds what only the SDK knows. A code this release of the SDK does not know is a
-plain `ProblemError`.
+The message of a `ProblemError` comes from the service, which states what happened, what it cost and
+what to do next. `advice` adds facts that only the SDK knows. A code that this release of the SDK
+does not know becomes a plain `ProblemError`.
 """
 
 from decimal import Decimal
@@ -64,9 +64,9 @@ from openapi.problems import Problem
 
 
 class AuditorError(Exception):
-    """The root: catching it catches everything this package raises on purpose.
+    """Root of the tree: catching it catches every error that this package raises deliberately.
 
-    `case` is a stable word that tells refusals of one class apart; messages may change.
+    `case` is a stable word that distinguishes refusals of one class; messages may change.
     """
 
     def __init__(self, *message: str, case: str | None = None) -> None:
@@ -75,7 +75,7 @@ class AuditorError(Exception):
 
 
 class InputError(AuditorError, ValueError):
-    """Refused on this machine: nothing was sent and nothing was charged."""
+    """Refusal on this machine: nothing was sent and nothing was charged."""
 
 
 class ProfileError(AuditorError):
@@ -91,15 +91,15 @@ class ConnectionBrokenError(AuditorError):
 
 
 class ContractError(AuditorError):
-    """The service answered something the contract does not have."""
+    """The service's answer violates the contract."""
 
 
 class TrustError(AuditorError):
-    """An answer that contradicts what was sent or signed. Keep all files and ask the operator."""
+    """An answer contradicts what was sent or signed. Keep all files and ask the operator."""
 
 
 class CommitmentError(TrustError):
-    """The commitment of the sealed audience is not the one of what was uploaded."""
+    """The commitment of the sealed audience is not that of the uploaded members."""
 
 
 class ReceiptError(TrustError):
@@ -107,7 +107,7 @@ class ReceiptError(TrustError):
 
 
 class LedgerError(TrustError):
-    """The ledger is not what it was, does not add up, or is signed by nobody trusted."""
+    """The ledger was changed, its balances are wrong, or no trusted key signed it."""
 
 
 class AuditFailedError(AuditorError):
@@ -115,7 +115,7 @@ class AuditFailedError(AuditorError):
 
 
 class ProblemError(AuditorError):
-    """The service refused the request, and says why."""
+    """The service refused the request, and states the reason."""
 
     advice: ClassVar[str] = ""
 
@@ -164,7 +164,7 @@ class NoConsentError(RequestError):
 class MembersError(ProblemError):
     @property
     def line(self) -> int | None:
-        """The first line that cannot be read, where the service names one."""
+        """The first unreadable line, if the service names one."""
         return getattr(self.problem, "line", None)
 
 
@@ -185,7 +185,7 @@ class AuthenticationError(ProblemError):
 
 
 class UnsignedError(ProblemError):
-    advice = "Check that the profile's key is the one you are registered with."
+    advice = "Check that the profile holds the key that is registered for you."
 
 
 class ForbiddenError(ProblemError):
@@ -193,7 +193,7 @@ class ForbiddenError(ProblemError):
 
 
 class NotFoundError(ProblemError):
-    advice = "Check the profile too: what belongs to others is never shown."
+    advice = "Check the profile too: the service never shows what belongs to others."
 
 
 class ConflictError(ProblemError):
@@ -205,7 +205,7 @@ class AudienceSealedError(ConflictError):
 
 
 class AudienceNotSealedError(ConflictError):
-    advice = "Finish the upload first, with `upload(..., resume=audience_id)`."
+    advice = "Finish the upload first with `upload(..., resume=audience_id)`."
 
 
 class IdempotencyConflictError(ConflictError):
@@ -217,27 +217,27 @@ class NotCancellableError(ConflictError):
 
 
 class NotReleasedError(ConflictError):
-    advice = "Wait for it with `audits.wait(audit_id)`."
+    advice = "Wait for the release with `audits.wait(audit_id)`."
 
 
 class NotSignedError(ConflictError):
-    advice = "A head is signed every few seconds: ask again."
+    advice = "The service signs a checkpoint every few seconds. Ask again."
 
 
 class BeginAgainError(ConflictError):
-    advice = "Run it again with its idempotency_key: nothing is paid twice."
+    advice = "Repeat the call with the same idempotency_key: nothing is paid twice."
 
 
 class PartsLostError(ConflictError):
-    advice = "Upload again with resume=…: only the lost parts are sent."
+    advice = "Upload again with resume=…; only the lost parts are sent."
 
 
 class QuotaExceededError(ConflictError):
-    """The auditor keeps as much as one may. It can succeed when something was erased or closed."""
+    """The auditor's quota is full. The request can succeed after something is erased or closed."""
 
 
 class MessageRefusedError(ProblemError):
-    """A message of a two-party run that the platform does not take."""
+    """The platform refused a message of a two-party run."""
 
 
 class MandateError(ProblemError):
@@ -245,7 +245,7 @@ class MandateError(ProblemError):
 
 
 class ExhaustedError(MandateError):
-    """The mandate does not cover it: what was spent before, and what this asks for."""
+    """The mandate does not cover the request in addition to what was already spent."""
 
     @property
     def spent(self) -> Decimal:
@@ -274,15 +274,15 @@ class BudgetExhaustedError(ExhaustedError):
 class ExplorationExhaustedError(ExhaustedError):
     """The audit could cost people more reward than the mandate allows: alpha · steps · targets."""
 
-    advice = "Allow fewer steps, or a smaller alpha."
+    advice = "Allow fewer steps or a smaller alpha."
 
 
 class PlatformExhaustedError(ProblemError):
-    """All auditors together have asked as much as the platform answers for now."""
+    """The budget that the platform grants to all auditors together is spent for now."""
 
 
 class AboveLifetimeCapError(ProblemError):
-    """It costs more than one person may bear in a lifetime, so that nobody could be in it."""
+    """The price is above the lifetime cap of one person, so nobody could be in the audit."""
 
 
 class RateLimitedError(ProblemError):
@@ -294,11 +294,11 @@ class QueueFullError(RateLimitedError):
 
 
 class MatchingQuotaError(RateLimitedError):
-    """As many identifiers were matched for the auditor today as may be."""
+    """The auditor's daily quota of matched identifiers is used up."""
 
 
 class ServiceError(ProblemError):
-    advice = "Try again later: a charge is never made twice."
+    advice = "Try again later. Nothing is charged twice."
 
 
 BY_CODE: dict[str, type[ProblemError]] = {
@@ -353,5 +353,5 @@ BY_CODE: dict[str, type[ProblemError]] = {
 
 
 def error_of(problem: Problem) -> ProblemError:
-    """The error of a problem, by its code and never by its prose."""
+    """Return the error of a problem, chosen by its code and never by its prose."""
     return BY_CODE.get(problem.code, ProblemError)(problem)

@@ -16,16 +16,16 @@ from auditor_client.fairness.gap import check_delta
 from auditor_client.fairness.metrics.event_shares import surely_below
 from openapi.resources import PricePart
 
-# Groups whose sizes differ by more than this factor are called out of balance: the smaller one
-# then decides the width of every limit, and a few of its people weigh as much as many others.
+# Groups whose sizes differ by more than this factor are called unbalanced: the smaller group then
+# determines the width of every interval.
 _BALANCE = 4.0
-# A share of people outside of all bins that no longer goes without saying.
+# Share of people outside all bins from which a report mentions them.
 _OUTSIDE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One assumption: whether it holds (None: no release can tell), and that in words."""
+    """One assumption: whether it holds (None: no release can tell), and a sentence about it."""
 
     name: str
     holds: bool | None
@@ -54,8 +54,9 @@ def check(
 def _somebody(groups: dict[str, GroupCounts], level: float) -> Assumption:
     empty = [name for name, group in groups.items() if group.size.tells_nothing(level)]
     words = (
-        f"Of {', '.join(empty)} it cannot be told that anybody was scored, or the counts contradict"
-        " the number of people stated: nothing can be said about them."
+        f"For {', '.join(empty)}, the counts do not show that anybody was scored, or they "
+        "contradict the stated number of people. No statement about these groups is "
+        "possible."
         if empty
         else "Every group has people who were scored (n > 0 in the paper's eq. 2)."
     )
@@ -74,7 +75,7 @@ def _enough(groups: dict[str, GroupCounts], alpha: float, delta: float) -> Assum
         f" Theorem 1 asks for {needed} in every group for its promise, a measured gap within"
         f" {alpha:g} of the true one. "
     )
-    words += "That is met." if holds else "That is not met; the interval above holds all the same."
+    words += "That is met." if holds else "That is not met; the interval above is still valid."
     return Assumption("enough people for Theorem 1", holds, words)
 
 
@@ -95,17 +96,20 @@ def _balance(groups: dict[str, GroupCounts], level: float) -> Assumption:
     holds = factor <= _BALANCE
     words = f"The largest group ({most}) is at most {factor:.1f} times as large as {fewest}."
     if not holds:
-        words += f" The limits are as wide as {fewest} makes them: more people there help most."
+        words += (
+            f" {fewest} determines the width of the interval: more people in that group help most."
+        )
     return Assumption("groups in balance", holds, words)
 
 
 def _inside(groups: dict[str, GroupCounts], level: float) -> Iterator[Assumption]:
     missing = [name for name, group in groups.items() if group.size.missing(level) > 0]
     words = (
-        f"The bins of {', '.join(missing)} hold fewer people than were stated: the number of people"
-        " scored is wanted, not that of people uploaded. The limits allow for it."
+        f"The bins of {', '.join(missing)} hold fewer people than stated. The stated "
+        "number must be that of scored people, not of uploaded people. The interval "
+        "accounts for the difference."
         if missing
-        else "The bins account for all people, as far as the noise lets one see."
+        else "The bins account for all people, as far as the noise allows a check."
     )
     yield Assumption("everybody is in a bin", not missing, words)
     few = all(
@@ -113,31 +117,34 @@ def _inside(groups: dict[str, GroupCounts], level: float) -> Iterator[Assumption
         for group in groups.values()
     )
     words = (
-        f"Fewer than {_OUTSIDE:.0%} of the people of every group score outside of all bins."
+        f"Fewer than {_OUTSIDE:.0%} of the people of every group score outside all bins."
         if few
-        else f"It cannot be ruled out that {_OUTSIDE:.0%} or more score outside of all bins; there"
-        " they count as one more bin. Wider bins would tell scores apart."
+        else f"It cannot be ruled out that {_OUTSIDE:.0%} or more score outside all bins, "
+        "where they count as one more bin. Wider bins would separate their scores."
     )
-    yield Assumption("scores inside of the bins", few, words)
+    yield Assumption("scores inside the bins", few, words)
 
 
 def _open() -> Iterator[Assumption]:
     yield Assumption(
         "independent people",
         None,
-        "People of a group are taken for independent draws from those about whom the verdict"
-        " speaks; recruiting by snowball, household or place breaks that, and no release shows it.",
+        "The people of a group are assumed to be independent draws from the population "
+        "of the verdict. Recruiting by snowball, household or place violates this, and "
+        "no release shows it.",
     )
     yield Assumption(
         "the same moment for everybody",
         None,
-        "What changes with time of day or session was to be frozen for the whole audience"
-        " (paper, §4.3.2). The platform's word for it is in the receipt's rules.",
+        "Inputs that change with time of day or session must be frozen for the whole "
+        "audience ([IKH23], §4.3.2). The receipt's rules hold the platform's statement "
+        "that they were.",
     )
     yield Assumption(
-        "the model of every day",
+        "the platform's usual model",
         None,
-        "The platform scored with the model it uses for everybody."
-        " `auditor_client.consistency.model_test` tests whether several releases can come from"
-        " one model; docs/how-to/researchers/check-for-canaries.md plans such tests.",
+        "The platform scored with the model it uses for everybody. "
+        "`auditor_client.consistency.model_test` tests whether several releases can come "
+        "from one model. docs/how-to/researchers/check-for-canaries.md explains how to "
+        "plan such tests.",
     )

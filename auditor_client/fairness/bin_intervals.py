@@ -1,4 +1,4 @@
-"""Measured shares of each bin, with limits: the numbers in charts and reports.
+"""Measured shares of each bin, with limits, as charts and reports show them.
 
 The limits of a share hold for that share alone; the verdict rests on `gap`, whose limits hold for
 all bins at once.
@@ -11,13 +11,13 @@ from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats import chernoff
 from auditor_client.stats.group_size import GroupSizeEstimate
 
-# Of a level, what goes to the number of people where that is not known.
+# Part of a level for an unknown number of people.
 _SIZES = 0.2
 
 
 @dataclass(frozen=True)
 class BinShare:
-    """The share of one group in one bin, as measured (noise may take it below 0), with limits."""
+    """Measured share of one group in one bin (noise may make it negative), with limits."""
 
     group: str
     bin: int
@@ -49,7 +49,7 @@ def _shares_of_group(
 
 
 def measured_gaps(found: Sequence[BinShare]) -> list[float]:
-    """The measured gap of each bin: the largest share of any group less the smallest."""
+    """Return the measured gap of each bin: the largest share of any group less the smallest."""
     by_bin: dict[int, list[float]] = {}
     for share in found:
         by_bin.setdefault(share.bin, []).append(share.share)

@@ -1,8 +1,7 @@
-"""From two groups' noisy counts to the tests, one per bin, that bound their gap.
+"""Tests, one per bin, that bound the gap of two groups, from their noisy counts.
 
-A level is spent in parts: on limits for the numbers of people where these are not known, on limits
-that mark the plausible shares, and on the tests themselves. docs/explanation/intervals.md adds the
-parts up.
+A level is split into parts: limits for unknown numbers of people, limits of the plausible shares,
+and the tests themselves. docs/explanation/intervals.md shows that the parts add up.
 """
 
 import math
@@ -16,17 +15,17 @@ from auditor_client.stats.difference_test import Contrast
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import AnyNoise
 
-# Parts of a level: for the sizes, where they are not known; for the plausible shares.
+# Parts of a level: for unknown sizes; for the plausible shares.
 _SIZES = 0.2
 _SHARES = 0.02
-# How many bins are tried for a lower limit. More could only raise it.
+# Number of bins that are tried for a lower limit. More bins could only raise it.
 _TRIED = 3
 _RATIO_STEP = math.log(1.15)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """One group's noisy counts, their noise (a law or a rate), and what is known of its size."""
+    """Noisy counts of one group, their noise (a distribution or a rate), and its size if known."""
 
     table: tuple[int, ...]
     size: GroupSizeEstimate
@@ -35,7 +34,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """Tests of p_more - p_less: per ratio of sizes, contrasts of its bins. Maybe none."""
+    """Tests of p_more - p_less: contrasts of the bins for each ratio of sizes. It may be empty."""
 
     by_ratio: tuple[tuple[Contrast, ...], ...]
     level: float
@@ -44,7 +43,7 @@ class Tests:
 
 
 def tests_above(more: GroupCounts, less: GroupCounts, delta: float) -> Tests:
-    """All must be rejected for a difference to be ruled out."""
+    """Return the tests that must all be rejected to rule out a difference."""
     level, size_level = _split(more, less, delta / 2)
     share_level, level = level * _SHARES / 4, level * (1 - _SHARES)
     found = _contrasts(more, less, size_level, share_level, delta)
@@ -53,7 +52,9 @@ def tests_above(more: GroupCounts, less: GroupCounts, delta: float) -> Tests:
 
 
 def tests_below(more: GroupCounts, less: GroupCounts, delta: float, pairs: int) -> Tests:
-    """Contrasts of p_less - p_more: minus its upper limit is a lower limit of p_more - p_less."""
+    """Return contrasts of p_less - p_more: minus its upper limit is a lower limit of p_more -
+    p_less.
+    """
     level, size_level = _split(more, less, delta / 2 / pairs)
     bins = len(more.table)
     share_level, level = level * _SHARES / (4 * bins), level * (1 - _SHARES)
@@ -65,7 +66,9 @@ def tests_below(more: GroupCounts, less: GroupCounts, delta: float, pairs: int) 
 
 
 def tests_each(first: GroupCounts, second: GroupCounts, level: float) -> Tests:
-    """Contrasts of p_first - p_second in every bin, for limits that hold in all bins at once."""
+    """Return contrasts of p_first - p_second in every bin, for limits that hold in all bins at
+    once.
+    """
     level, size_level = _split(first, second, level)
     share_level, level = level * _SHARES / (4 * len(first.table)), level * (1 - _SHARES)
     found = _contrasts(first, second, size_level, share_level, 2 * level)
@@ -74,7 +77,9 @@ def tests_each(first: GroupCounts, second: GroupCounts, level: float) -> Tests:
 
 
 def _split(one: GroupCounts, other: GroupCounts, level: float) -> tuple[float, float]:
-    """The level left for the counts, and that of each of the four limits of two sizes."""
+    """Return the level that remains for the counts, and that of each of the four limits of two
+    sizes.
+    """
     if one.size.kind == other.size.kind == "known":
         return level, level
     return level * (1 - _SIZES), level * _SIZES / 4
@@ -83,9 +88,10 @@ def _split(one: GroupCounts, other: GroupCounts, level: float) -> tuple[float, f
 def _contrasts(
     first: GroupCounts, second: GroupCounts, size_level: float, share_level: float, delta: float
 ) -> Iterator[set[Contrast]]:
-    """For each ratio, the contrasts of all bins; none at all where nothing can be said.
+    """Return the contrasts of all bins for each ratio; return none if no conclusion is possible.
 
-    Fewest people in the first group and most in the second make every probability largest.
+    The fewest people in the first group and the most in the second make every probability
+    largest.
     """
     people, others = first.size.limits(size_level), second.size.limits(size_level)
     silent = first.size.tells_nothing(delta) or second.size.tells_nothing(delta)
@@ -109,11 +115,11 @@ def _contrasts(
 
 
 def _ratios(first: GroupSizeEstimate, second: GroupSizeEstimate, size_level: float) -> list[float]:
-    """The weights first : second that a test may need.
+    """Return the weights first : second that a test may need.
 
-    They may depend on what is known and on sizes bought apart, which are independent of the bins.
-    A size measured by the bins themselves is a parameter: each possible ratio has its own test,
-    rounded to powers of 1.15 so that there are few.
+    The weights may depend on known sizes and on separately bought sizes, which are independent of
+    the bins. A size that the bins measure is a parameter: each possible ratio has its own test.
+    Ratios are rounded to powers of 1.15, so there are few.
     """
     if "estimated" not in (first.kind, second.kind):
         return [first.stated / second.stated]

@@ -1,26 +1,27 @@
-"""The fairness gap of a release: estimate, interval, verdict.
+"""Fairness gap of a release: estimate, interval, verdict.
 
     FG = max over pairs of groups and bins of |p_a,y - p_b,y|        [IKH23, def. 5.2]
 
 `fairness_gap` turns noisy counts into the empirical gap (EFG) and limits that hold together with
-probability at least 1 - delta, for any number of people and any shares, FG = 0 included:
-P(FG < low) <= delta/2 and P(FG > high) <= delta/2. Sampling, noise and, where it was not known,
-the number of scored people all count. The paper's promise is |EFG - FG| <= alpha (see `plan`); a
-verdict needs more, and `inconclusive` is an honest one.
+probability at least 1 - delta, for any number of people and any shares, FG = 0 included: P(FG <
+low) <= delta/2 and P(FG > high) <= delta/2. The limits account for sampling, noise and an unknown
+number of scored people. The paper's guarantee is |EFG - FG| <= alpha (see `plan`). A verdict needs
+more, and `inconclusive` is an honest verdict.
 
-A verdict at an alpha that was fixed beforehand rests on one limit at a time: only a platform with
-a gap > alpha can be called fair wrongly, only one with a gap <= alpha unfair. So each limit may
-have all of delta (`at_least`, `at_most`), and the verdict is wrong with probability at most delta.
+A verdict at an alpha that was fixed beforehand depends on one limit at a time. Only a platform with
+a gap > alpha can wrongly be called fair, and only one with a gap <= alpha wrongly unfair. So each
+limit may use all of delta (`at_least`, `at_most`), and the verdict is wrong with probability at
+most delta.
 
-What a verdict covers is its `criterion`:
+The `criterion` defines what a verdict covers:
 
     distribution   every bin, and every threshold (`thresholds`, eq. 5), both with the same alpha
     bins           the gap of single bins alone, which a smooth bias over many bins escapes
     four-fifths    the worst impact ratio over thresholds (`worst_impact`), at 4/5 and no alpha
 
-`fair` by distribution is an intersection-union test: each part has all of delta. `unfair` is a
-union: the parts share it. `fair` by distribution also needs an edge in the upper part of the
-scores, above which at most `top_share` of the people are for certain: coarse bins hide the top.
+`fair` by distribution is an intersection-union test: each part uses all of delta. `unfair` is a
+union: the parts share delta. `fair` by distribution also needs an edge in the upper part of the
+scores, above which at most `top_share` of the people certainly score: coarse bins hide the top.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
 docs/explanation/intervals.md.
@@ -45,23 +46,23 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 Criterion = Literal["distribution", "bins", "four-fifths"]
 CRITERIA: tuple[Criterion, ...] = ("distribution", "bins", "four-fifths")
 
-# Above some edge at most this share of the people, or a verdict does not cover the top.
+# Some edge must have at most this share of people above it, or a verdict does not cover the top.
 TOP_SHARE = 0.2
-# Of the level of `unfair`, what goes to single bins; the rest goes to thresholds.
+# Part of the level of `unfair` for single bins; the rest is for thresholds.
 BINS_PART = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class FairnessGap:
-    """The gap as measured, its limits at confidence 1 - delta, and the cell that drives it.
+    """Measured gap, its limits at confidence 1 - delta, and the cell that drives it.
 
     `groups` names the pair with the largest measured gap, the group with the larger share of `bin`
-    first. `efg` is the raw estimate: noise may take it above `high`, or above 1, where `high` knows
+    first. `efg` is the raw estimate: noise may take it above `high`, or above 1, while `high` uses
     that shares lie between 0 and 1. `at_least` and `at_most` are limits at confidence 1 - delta
-    each, taken alone, inside of `low` and `high`, which hold together. All of these are about
-    single bins; `threshold` is about all edges, with limits of its own.
+    each, taken alone. They lie inside `low` and `high`, which hold together. All of these concern
+    single bins; `threshold` concerns all edges, with its own limits.
 
-    `certain` is what the largest gap of bins and thresholds exceeds with confidence 1 - delta.
+    `certain` is a lower limit, at confidence 1 - delta, of the largest gap of bins and thresholds.
     `top_at_most` limits the share of all people above the highest edge.
     """
 
@@ -81,11 +82,13 @@ class FairnessGap:
     top_share: float = TOP_SHARE
 
     def verdict(self, alpha: float) -> Verdict:
-        """`fair` within alpha, `unfair` beyond it, or neither; wrong in at most delta.
+        """Return `fair` within alpha, `unfair` beyond it, or `inconclusive`; wrong with probability
+        at most delta.
 
-        That is for an alpha fixed before the audit. Verdicts at many alphas, picked afterwards,
-        are all right at once in 1 - 2·delta; `low` and `high` answer for all of them in 1 - delta.
-        By four-fifths, whatever alpha: `fair` if no ratio is below 4/5, `unfair` if one is.
+        This holds for an alpha fixed before the audit. Verdicts at many alphas, chosen afterwards,
+        are all right at once with probability 1 - 2·delta; `low` and `high` cover all of them with
+        probability 1 - delta. By four-fifths, alpha has no effect: `fair` if no ratio is below 4/5,
+        `unfair` if one is.
         """
         _check_alpha(alpha)
         if self.criterion == "four-fifths":
@@ -105,11 +108,13 @@ class FairnessGap:
 
     @property
     def covers_top(self) -> bool:
-        """Whether an edge lies in the upper part of the scores; asked of `distribution` alone."""
+        """Whether an edge lies in the upper part of the scores; only `distribution` requires it."""
         return self.criterion != "distribution" or self.top_at_most <= self.top_share
 
     def reason(self, alpha: float) -> str | None:
-        """Why the verdict is inconclusive although no gap is beyond alpha; None if it is not so."""
+        """Return the reason for an inconclusive verdict although no gap is beyond alpha, or
+        None.
+        """
         _check_alpha(alpha)
         if self.covers_top or self.largest_at_most > alpha or self.certain > alpha:
             return None
@@ -125,14 +130,16 @@ class FairnessGap:
         return said.get(self.impact.four_fifths(), "inconclusive")
 
     def chart(self, alpha: float) -> "Chart":
-        """The interval against the gap that is tolerated. It shows itself in a notebook."""
+        """Return a chart of the interval and the tolerated gap. A notebook displays it."""
         from auditor_client.fairness.charts import verdict_chart  # Altair takes a second to import
 
         return verdict_chart(self, alpha)
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
-        """The verdict in one plain sentence; `bins` are names for them (`audit.bin_names()`)."""
-        return explained(self, alpha, bins)
+        """Explain the verdict in one plain sentence; `bins` are names for them
+        (`audit.bin_names()`).
+        """
+        return explain_verdict(self, alpha, bins)
 
 
 def fairness_gap(
@@ -150,23 +157,24 @@ def fairness_gap(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap from counts noised at `epsilon` per bin (discrete Laplace, scale 1/epsilon).
+    """Return the fairness gap from counts with noise at `epsilon` per bin (discrete Laplace, scale
+    1/epsilon).
 
-    For another law give `noise`, and `size_noise`, in place of the epsilons: `Gaussian(sigma2)` or
-    `gaussian_at(rho)` of `auditor_client.stats.noise`.
+    For another distribution give `noise` and `size_noise` in place of the epsilons:
+    `Gaussian(sigma2)` or `gaussian_at(rho)` of `auditor_client.stats.noise`.
 
     `counts` hold every scored person once: pass the out-of-range count as one more bin. `sizes` are
-    exact numbers of scored people; `noisy_sizes` were bought at `size_epsilon`. A group in neither
-    is measured by the sum of its own bins. Never pass the number of people *uploaded*: if the bins
-    account for only part of a size, the rest could be in any bin and `high` grows by that much.
+    exact numbers of scored people; `noisy_sizes` were bought at `size_epsilon`. The size of a group
+    in neither is the sum of its own bins. Never pass the number of people *uploaded*. If the bins
+    account for only part of a size, the rest could be in any bin, and `high` grows by that part.
 
-    `criterion` says what a verdict covers. `outside` says that the last count is of scores outside
-    of all bins: the edge below it is not in the upper part of the scores. `least_share` is the
+    `criterion` defines what a verdict covers. `outside` states that the last count is of scores
+    outside all bins: the edge below it is not in the upper part of the scores. `least_share` is the
     share from which an impact ratio counts, for four-fifths.
     """
     one = distribution(as_rate(epsilon)) if noise is None else noise
     if size_noise is None and noisy_sizes and size_epsilon is None:
-        raise ValueError("noisy_sizes need the size_epsilon they were bought at")
+        raise ValueError("noisy_sizes require size_epsilon, at which they were bought")
     own = distribution(as_rate(size_epsilon, "size_epsilon")) if size_noise is None else size_noise
     groups = measured_groups(counts, one, sizes or {}, noisy_sizes or {}, own)
     return gap_of(
@@ -183,7 +191,7 @@ def gap_of(
     top_share: float = TOP_SHARE,
     least_share: float = LEAST_SHARE,
 ) -> FairnessGap:
-    """The fairness gap of groups that are put together already."""
+    """Return the fairness gap of prepared groups."""
     if len(groups) < 2:
         raise ValueError(f"a gap needs at least two groups, not {len(groups)}")
     check_delta(delta)
@@ -192,10 +200,10 @@ def gap_of(
         raise ValueError(f"top_share must lie between 0 and 1, not {top_share}")
     known = list(groups.values())
     efg, names, at = _largest(groups)
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     most = gap_bounds.upper_limit(known, alone)
     least = min(gap_bounds.lower_limit(known, alone), most)
-    # Limits that hold together lie outside of those that hold alone: the search starts there.
+    # Limits that hold together lie outside those that hold alone, so the search starts there.
     high = gap_bounds.upper_limit(known, delta, floor=most)
     low = min(gap_bounds.lower_limit(known, delta), least) if least > 0 else 0.0
     found = FairnessGap(efg, low, high, names, at, delta, least, most, criterion)
@@ -217,7 +225,7 @@ def certain_gap(groups: Sequence[GroupCounts], delta: float) -> float:
     """Return a lower limit, at 1 - delta, of the largest gap of bins and thresholds (union
     bound).
     """
-    alone = gap_bounds.one_sided(delta)
+    alone = gap_bounds.one_sided_delta(delta)
     return max(
         gap_bounds.lower_limit(groups, alone * BINS_PART),
         thresholds.lower_limit(groups, alone * (1 - BINS_PART)),
@@ -231,7 +239,7 @@ def measured_groups(
     noisy_sizes: Mapping[str, int],
     size_noise: Noise,
 ) -> dict[str, GroupCounts]:
-    """The groups of a release, checked, by name."""
+    """Return the checked groups of a release, by name."""
     tables = _checked_counts(counts)
     if strangers := (sizes.keys() | noisy_sizes.keys()) - tables.keys():
         raise ValueError(f"sizes name groups without counts: {', '.join(sorted(strangers))}")
@@ -279,7 +287,7 @@ def _integer(value: object, what: str) -> int:
 
 
 def check_criterion(criterion: str) -> None:
-    """Refuse a criterion that there is none of."""
+    """Refuse an unknown criterion."""
     if criterion not in CRITERIA:
         raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, not {criterion!r}")
 
@@ -290,7 +298,7 @@ def check_delta(delta: float) -> None:
 
 
 def _up(limit: float) -> str:
-    """Rounded outwards, so that what is printed holds too."""
+    """Round upwards, so that the printed number is a limit too."""
     return f"{math.ceil(limit * 1000 - 1e-9) / 1000:.3f}"
 
 
@@ -303,8 +311,8 @@ def _check_alpha(alpha: float) -> None:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
 
 
-def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
-    """The verdict and what it rests on, in one sentence."""
+def explain_verdict(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
+    """Explain the verdict and its basis in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
     if gap.criterion == "four-fifths":
@@ -337,7 +345,7 @@ def explained(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str
 def _ratio_words(gap: FairnessGap, sure: str) -> str:
     impact = gap.impact
     if impact is None or impact.edge is None:
-        return "Inconclusive: at no edge may a group have the share from which a ratio counts."
+        return "Inconclusive: at no edge can a group have the share from which a ratio counts."
     worse, better = impact.groups
     said = {
         "passes": f"Passes four-fifths: every ratio is at least {_down(impact.at_least)} {sure}",

@@ -1,11 +1,10 @@
 """Limits of the fairness gap over all pairs of groups and all bins, from tests of one bin each.
 
-Above (intersection-union): FG is the difference in one bin of one ordered pair. If that one limit
-holds, so does the largest of all, hence each is used at the full level. Below (union): all limits
-must hold at once, hence the level is shared, by a rule that lets bins with more people have more
-of it: shares are tested at level·(θ·p + (1 - θ)/bins), p the smaller one, and these add up to at
-most the level because the shares of a group add up to one. The proof is in
-docs/explanation/intervals.md.
+Upper limit (intersection-union): FG is the difference in one bin of one ordered pair. If that one
+limit holds, so does the largest of all, so each is used at the full level. Lower limit (union): all
+limits must hold at once, so the level is shared. Bins with more people get a larger part: shares
+are tested at level·(θ·p + (1 - θ)/bins), where p is the smaller share. These add up to at most the
+level, because the shares of a group add up to one. The proof is in docs/explanation/intervals.md.
 """
 
 from collections.abc import Sequence
@@ -24,33 +23,35 @@ from auditor_client.stats.difference_test import (
 from auditor_client.stats.noise import Floats
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
-# Parts of the level below: for claims of the right sign, and for claims of the wrong sign.
+# Parts of the lower limit's level: for claims of the right sign, and for claims of the wrong sign.
 _RIGHT, _WRONG = 0.8, 0.1
 _THETA = 0.8
 
 
-def one_sided(delta: float) -> float:
-    """The delta of an interval each of whose limits, taken alone, misses in at most `delta`."""
+def one_sided_delta(delta: float) -> float:
+    """Return the delta of an interval if each limit alone misses with at most `delta`."""
     # Levels are probabilities, so there is nothing to double from one half on.
     return 2 * delta if delta < 0.5 else delta
 
 
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
-    """An upper limit of FG, missed with probability at most delta/2; not searched below `floor`."""
+    """Return an upper limit of FG, missed with probability at most delta/2; not searched below
+    `floor`.
+    """
     found = [tests_above(more, less, delta) for more, less in permutations(groups, 2)]
-    return highest(found, floor)
+    return highest_limit(found, floor)
 
 
-def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """A limit that no difference exceeds of which any of these tests speaks; at most one.
+def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
+    """Return a limit, at most one, that no difference exceeds of which any of these tests speaks.
 
-    Missed by the largest difference with no more than the level of its own test.
+    The largest difference exceeds it with at most the level of its own test.
     """
     if not all(tests.by_ratio for tests in found):
         return 1.0
     limit = floor
     for tests, cell in sorted(_flat(found), key=_hardest_first):
-        # The people in no bin could all be in this one.
+        # All people who are in no bin could be in this one.
         rest = max(limit - tests.missing, 0.0)
         if limit < 1 and not rejects_by_chernoff(cell, rest, tests.level):
             limit = contrast_upper_limit(cell, constant(tests.level), rest, 1.0) + tests.missing
@@ -59,20 +60,21 @@ def highest(found: Sequence[Tests], floor: float = 0.0) -> float:
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
-    """A lower limit of FG, missed with probability at most delta/2."""
+    """Return a lower limit of FG, missed with probability at most delta/2."""
     return max(_below(tests) for tests in _all_below(groups, delta))
 
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Whether `upper_limit` is at most alpha, without searching for it."""
+    """Tell whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        within(tests_above(more, less, delta), alpha) for more, less in permutations(groups, 2)
+        reject_beyond(tests_above(more, less, delta), alpha)
+        for more, less in permutations(groups, 2)
     )
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Whether `lower_limit` is more than alpha, without searching for it."""
-    return any(_beyond(tests, alpha) for tests in _all_below(groups, delta))
+    return any(_exceeds(tests, alpha) for tests in _all_below(groups, delta))
 
 
 def _all_below(groups: Sequence[GroupCounts], delta: float) -> list[Tests]:
@@ -87,11 +89,11 @@ def _flat(found: Sequence[Tests]) -> list[tuple[Tests, Contrast]]:
 def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
     tests, cell = item
     guess = cell.approximate(tests.level) + tests.missing
-    # The rest only makes the order, and so the limit, independent of the order of groups.
+    # The other keys make the order, and so the limit, independent of the order of groups.
     return -guess, cell.first.value, cell.second.value, cell.ratio
 
 
-def within(tests: Tests, alpha: float) -> bool:
+def reject_beyond(tests: Tests, alpha: float) -> bool:
     """Whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
@@ -112,18 +114,18 @@ def _below(tests: Tests) -> float:
 
 
 def _bin_below(cell: Contrast, tests: Tests, most: float) -> float:
-    """The lower limit from one bin, or `most` if it is that high."""
+    """Return the lower limit from one bin, or `most` if the limit reaches it."""
     if most <= 0 or not _positive(cell, tests):
         return 0.0
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     if most < 1 and least_favourable(cell, -most, level).rejected:
         return most
     return -contrast_upper_limit(cell, level, max(cell.observed, -1.0), 0.0)
 
 
-def _beyond(tests: Tests, alpha: float) -> bool:
+def _exceeds(tests: Tests, alpha: float) -> bool:
     limit = min(alpha + tests.missing, 1.0)
-    level = shared(tests.level * _RIGHT, tests.bins)
+    level = split_level(tests.level * _RIGHT, tests.bins)
     return bool(tests.by_ratio) and all(
         any(
             _positive(cell, tests) and least_favourable(cell, -limit, level).rejected
@@ -134,15 +136,15 @@ def _beyond(tests: Tests, alpha: float) -> bool:
 
 
 def _positive(cell: Contrast, tests: Tests) -> bool:
-    """Whether this bin shows a gap of the claimed sign at all."""
-    # Not worth the work where the normal approximation already finds none.
+    """Tell whether this bin shows a gap of the claimed sign at all."""
+    # Skip the search if the normal approximation already finds no gap.
     if cell.approximate(tests.level / 2) >= 0:
         return False
-    return least_favourable(cell, 0.0, shared(tests.level * _WRONG, tests.bins)).rejected
+    return least_favourable(cell, 0.0, split_level(tests.level * _WRONG, tests.bins)).rejected
 
 
-def shared(level: float, bins: int) -> Level:
-    """A level for every bin, given the share there: over all bins they add up to `level`."""
+def split_level(level: float, bins: int) -> Level:
+    """Return a level for every bin, given the share there: over all bins they add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

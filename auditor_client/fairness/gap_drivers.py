@@ -1,7 +1,7 @@
-"""Which groups and which scores drive a gap: every pair and bin, with limits that hold at once.
+"""Drivers of a gap: every pair of groups and bin, with limits that hold at once.
 
-The level is shared by pairs equally, by the two directions equally, and by bins as in `bounds`: a
-bin is given more where the first group has more people, and the shares of a group add up to one.
+The level is shared by pairs equally, by the two directions equally, and by bins as in `gap_bounds`:
+a bin gets more if the first group has more people there, and the shares of a group add up to one.
 The proof is in docs/explanation/intervals.md.
 """
 
@@ -11,13 +11,13 @@ from itertools import combinations
 
 from auditor_client.fairness.bin_tests import GroupCounts, tests_each
 from auditor_client.fairness.gap import FairnessGap, check_delta, gap_of
-from auditor_client.fairness.gap_bounds import shared
+from auditor_client.fairness.gap_bounds import split_level
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """The difference of two groups' shares in one bin, the first less the second, with limits.
+    """Difference of two groups' shares in one bin, the first minus the second, with limits.
 
     `low` and `high` hold for all pairs and all bins at once with probability 1 - delta.
     """
@@ -31,17 +31,18 @@ class Driver:
 
     @property
     def least(self) -> float:
-        """The gap that this bin shows for certain: 0 where its sign is open."""
+        """The gap that this bin certainly shows; 0 if its sign is open."""
         return max(self.low, -self.high, 0.0)
 
 
 def drivers(
     groups: Mapping[str, GroupCounts], delta: float, most: int | None = None
 ) -> list[Driver]:
-    """Return every pair and bin, those with the clearest gaps first.
+    """Return every pair and bin, with the clearest gaps first.
 
-    With `most`, return that number for each pair, those measured furthest apart. Their limits are
-    the same. The others, which take most of the time, are not computed.
+    With `most`, return that number of bins for each pair, those with the largest measured
+    differences. Their limits are the same. The others, which take most of the time, are not
+    computed.
     """
     check_delta(delta)
     pairs = list(combinations(groups, 2))
@@ -54,7 +55,9 @@ def drivers(
 
 
 def pair_gaps(groups: Mapping[str, GroupCounts], delta: float) -> list[FairnessGap]:
-    """The gap of each pair of groups; all intervals hold at once with probability 1 - delta."""
+    """Return the gap of each pair of groups; all intervals hold at once with probability 1 -
+    delta.
+    """
     pairs = list(combinations(groups, 2))
     share = delta / max(len(pairs), 1)
     return [gap_of({name: groups[name] for name in pair}, share, "bins") for pair in pairs]
@@ -85,12 +88,14 @@ def _of_pair(
 def _limits(
     first: GroupCounts, second: GroupCounts, level: float, bins: Sequence[int]
 ) -> dict[int, float]:
-    """Upper limits of p_first - p_second in these bins; over all bins they hold but for `level`."""
+    """Return upper limits of p_first - p_second in these bins; all bins' limits hold at once except
+    with probability `level`.
+    """
     tests = tests_each(first, second, level)
     counts_of = {number: (first.table[number], second.table[number]) for number in bins}
     if not tests.by_ratio:
         return dict.fromkeys(bins, 1.0)
-    allowed, wanted = shared(tests.level, tests.bins), set(counts_of.values())
+    allowed, wanted = split_level(tests.level, tests.bins), set(counts_of.values())
     found: dict[tuple[int, int], float] = {}
     for cells in tests.by_ratio:
         for cell in cells:

@@ -1,4 +1,4 @@
-"""Which measures are reported, at which thresholds and quantiles."""
+"""Selection of metrics to report, with their thresholds and quantiles."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ Metric = Literal[
 METRICS: tuple[Metric, ...] = get_args(Metric)
 AT_A_THRESHOLD: tuple[Metric, ...] = ("parity", "impact-ratio", "equal-opportunity")
 
-# The metric, the threshold or quantile it is taken at, and what it says of one pair of groups.
+# The metric, its threshold or quantile, and its estimate for one pair of groups.
 Found = tuple[Metric, float | None, "Estimate"]
 
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """Measures by name; without names, all that can be had with what else is given."""
+    """Metrics by name (default: all that the other options allow)."""
 
     only: tuple[Metric, ...] = ()
     thresholds: tuple[float, ...] = ()
@@ -38,10 +38,12 @@ class MetricSelection:
     def __post_init__(self) -> None:
         if strangers := [name for name in self.only if name not in METRICS]:
             known = ", ".join(METRICS)
-            raise InputError(f"There is no metric {strangers[0]!r}; there are: {known}.")
+            raise InputError(f"There is no metric {strangers[0]!r}. The metrics are: {known}.")
         needy = [name for name in self.only if name in AT_A_THRESHOLD]
         if needy and not self.thresholds:
-            raise InputError(f"{needy[0]} needs a threshold, an end of bins: for instance 0.5.")
+            raise InputError(
+                f"{needy[0]} needs a threshold, which must be an edge of bins, for example 0.5."
+            )
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -49,12 +51,12 @@ class MetricSelection:
         if self.only:
             return tuple(name for name in METRICS if name in self.only)
         absent = set(AT_A_THRESHOLD) if not self.thresholds else set[str]()
-        # On other audiences it is parity under a name that promises more.
+        # On other audiences it would be parity under a stronger name.
         absent |= {"equal-opportunity"} if self.qualified is None else set()
         return tuple(name for name in METRICS if name not in absent)
 
     def of(self, audit: MetricsMixin, delta: float) -> Iterator[Found]:
-        """Every measure for every pair of groups; the pairs of one measure share delta."""
+        """Yield every metric for every pair of groups; the pairs of one metric share delta."""
         for metric in self.metrics:
             for at in self._points(metric):
                 for estimate in _computed(audit, metric, at, delta, self.qualified):

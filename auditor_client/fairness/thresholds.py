@@ -1,16 +1,16 @@
-"""The largest gap of P(R > t) over all bin edges t, with its limits.
+"""Largest gap of P(R > t) over all bin edges t, with its limits.
 
     TG = max over pairs of groups and edges t of |P_a(R > t) - P_b(R > t)|      [IKH23, eq. 5]
 
-A smooth bias spreads over many bins and hides from the gap of single bins; it adds up in the tails.
-A tail is counted from above or from below, whichever side has less noise: the share above an edge
-is one minus the share below it. Scores outside of all bins count as above every edge.
+A smooth bias spreads over many bins and escapes the gap of single bins, but it adds up in the
+tails. A tail is counted from above or from below, whichever side has less noise: the share above an
+edge is one minus the share below it. Scores outside all bins count as above every edge.
 
-Above (intersection-union): TG is the difference at one edge of one ordered pair, so each limit is
-used at the full level. Below (union): pairs and edges share the level. Of two opposite claims about
-a pair and an edge only one can be right: the right one is tested at `_RIGHT` of its share and the
-wrong one, which needs a test of no difference as well, at `_WRONG`. The proof is in
-docs/explanation/intervals.md.
+Upper limit (intersection-union): TG is the difference at one edge of one ordered pair, so each
+limit is used at the full level. Lower limit (union): pairs and edges share the level. Of two
+opposite claims about a pair and an edge, only one can be right. The right one is tested at `_RIGHT`
+of its share. The wrong one, which also needs a test of no difference, is tested at `_WRONG`. The
+proof is in docs/explanation/intervals.md.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """
@@ -25,7 +25,7 @@ import numpy as np
 from scipy import special
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import highest, one_sided, within
+from auditor_client.fairness.gap_bounds import highest_limit, one_sided_delta, reject_beyond
 from auditor_client.stats import chernoff
 from auditor_client.stats.centred_difference import Event, difference_limit
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
@@ -35,27 +35,27 @@ from auditor_client.stats.noise import (
     Noise,
     NoNoise,
     distribution,
-    summed,
+    sum_of_draws,
     variance,
 )
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
 # Parts of an edge's level: for the claim of the right sign, and for that of the wrong one.
 _RIGHT, _WRONG = 0.9, 0.1
-# How many claims are tried for a lower limit. More could only raise it.
+# Number of claims that are tried for a lower limit. More claims could only raise it.
 _TRIED = 3
-# Of a level, what goes to limits of sizes that are private.
+# Part of a level for limits of private sizes.
 _SIZES = 0.05
 _RATIO = 1.3
 # Evenly spaced edges that share most of the level where there are more edges than these.
-_COARSE, _OF_COARSE = 5, 0.8
+_COARSE, _OF_COARSE = 8, 0.8
 # From this number of bins on, counts from both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdGap:
-    """The largest difference of shares above one edge, with limits at confidence 1 - delta.
+    """Largest difference of shares above one edge, with limits at confidence 1 - delta.
 
     `groups` names the pair with the largest measured difference, the group with more people above
     first. Edge k lies between bins k - 1 and k. `at_least` and `at_most` hold alone, each at
@@ -74,7 +74,7 @@ class ThresholdGap:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """Two events: the share above an edge in one group less that in another is p_one - p_other."""
+    """Two events: the share above an edge in one group minus that in another is p_one - p_other."""
 
     one: GroupCounts
     other: GroupCounts
@@ -93,12 +93,12 @@ class _Claim:
 
 
 def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdGap | None:
-    """Return the gap over all edges, or None where one bin leaves no edge."""
+    """Return the gap over all edges, or None for one bin, which has no edge."""
     known = list(groups.values())
     if len(known[0].table) < 2:
         return None
     estimate, names, edge = _largest(groups)
-    alone = one_sided(delta)
+    alone = one_sided_delta(delta)
     most = upper_limit(known, alone)
     least = min(lower_limit(known, alone), most)
     high = upper_limit(known, delta, floor=most)
@@ -109,7 +109,7 @@ def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdG
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
     """Return a limit of TG, missed with probability at most delta/2; not searched below `floor`."""
     claims = [claim for pair in permutations(groups, 2) for claim in _claims(*pair)]
-    return highest([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
+    return highest_limit([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
@@ -128,7 +128,7 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Return whether `upper_limit` is at most alpha, without searching for it."""
     return all(
-        within(tests_above(claim.one, claim.other, delta), alpha)
+        reject_beyond(tests_above(claim.one, claim.other, delta), alpha)
         for pair in permutations(groups, 2)
         for claim in _claims(*pair)
     )
@@ -140,7 +140,9 @@ def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) ->
 
 
 def edge_levels(edges: int) -> Floats:
-    """Return the part of a level that each edge has: alike for few edges, else most for few."""
+    """Return each edge's part of a level: equal parts for few edges, else most of it for a few
+    edges.
+    """
     if edges <= _COARSE + 5:
         return np.full(edges, 1 / max(edges, 1))
     coarse = np.unique(
@@ -154,9 +156,10 @@ def edge_levels(edges: int) -> Floats:
 def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: bool) -> float:
     """Return an upper limit, at 1 - delta, of the share of all people above the highest edge.
 
-    `outside`: the last count is of scores outside of all bins, so no edge lies below it. People of
-    several groups are no binomial number, but their exponential moments are at most those of one
-    with the mean share, which is all that Chernoff's bound uses (docs/explanation/intervals.md).
+    `outside`: the last count is of scores outside all bins, so no edge lies below it. The number of
+    people of several groups is not binomial, but its exponential moments are at most those of a
+    binomial number with the mean share. Chernoff's bound uses only these moments
+    (docs/explanation/intervals.md).
     """
     cells = 2 if outside else 1
     if len(groups[0].table) <= cells:
@@ -164,7 +167,7 @@ def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: boo
     above = sum(sum(group.table[-cells:]) for group in groups)
     people = sum(_fewest(group, delta * 0.2 / len(groups)) for group in groups)
     level = delta if all(group.size.kind == "known" for group in groups) else delta * 0.8
-    noise = summed(groups[0].rate, cells * len(groups))
+    noise = sum_of_draws(groups[0].rate, cells * len(groups))
     if people < 1:
         return 1.0
     [(_, high)] = chernoff.limits((above,), (people, people), noise, level)
@@ -192,12 +195,12 @@ def _event(group: GroupCounts, cells: tuple[int, ...]) -> GroupCounts:
 def _sum_noise(group: GroupCounts, cells: int) -> Noise:
     one = distribution(group.rate)
     if isinstance(one, MomentBoundNoise):
-        return MomentBoundNoise(summed(one.one, cells))
-    return summed(one, cells)
+        return MomentBoundNoise(sum_of_draws(one.one, cells))
+    return sum_of_draws(one, cells)
 
 
 def _claims(more: GroupCounts, less: GroupCounts) -> Iterator[_Claim]:
-    """Yield the difference `more` less `less` above every edge, by the side with less noise."""
+    """Yield the difference of `more` minus `less` above every edge, by the side with less noise."""
     for edge in range(1, len(more.table)):
         above = above_edge(more, edge), above_edge(less, edge)
         below = below_edge(less, edge), below_edge(more, edge)
@@ -211,7 +214,7 @@ def _against(claim: _Claim, level: float) -> Tests:
 
 
 def _promise(claim: _Claim, level: float) -> float:
-    """Return a guess of minus the lower limit: where to look first, never a result."""
+    """Return a guess of minus the lower limit: the start of the search, never a result."""
     if claim.centred:
         sizes = claim.more.size.estimate, claim.less.size.estimate
         apart = _tail(claim.less, claim.edge) - _tail(claim.more, claim.edge)
@@ -266,8 +269,8 @@ def _sides(group: GroupCounts, edge: int, level: float) -> Event:
 def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list[float]:
     """Return the weights of the second group that the tests need.
 
-    Sizes that are known or were bought apart do not depend on the counts. Otherwise each possible
-    ratio of sizes has a test of its own, at the nearest power of `_RATIO`.
+    Known or separately bought sizes do not depend on the counts. Otherwise each possible ratio of
+    sizes has its own test, at the nearest power of `_RATIO`.
     """
     if "estimated" not in (claim.more.size.kind, claim.less.size.kind):
         return [claim.less.size.stated / claim.more.size.stated]
@@ -277,7 +280,7 @@ def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list
 
 
 def _positive(cell: Contrast, level: float) -> bool:
-    """Whether this edge shows a gap of the claimed sign at all."""
+    """Tell whether this edge shows a gap of the claimed sign at all."""
     if cell.approximate(level / 2) >= 0:
         return False
     return least_favourable(cell, 0.0, constant(level * _WRONG)).rejected
@@ -296,7 +299,7 @@ def _largest(groups: Mapping[str, GroupCounts]) -> tuple[float, tuple[str, str],
 
 
 def _tail(group: GroupCounts, edge: int) -> float:
-    """Return the share above an edge as measured, by the side with less noise."""
+    """Return the measured share above an edge, by the side with less noise."""
     size = group.size.estimate
     if 2 * edge < len(group.table):
         return 1 - sum(group.table[:edge]) / size

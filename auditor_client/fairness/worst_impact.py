@@ -1,16 +1,18 @@
-"""The worst impact ratio over all thresholds, with its limits: the four-fifths rule for every t.
+"""Worst impact ratio over all thresholds, with its limits: the four-fifths rule for every t.
 
     IR = min over groups a, b and edges t of P_a(R > t) / P_b(R > t)
 
 taken over the edges above which b may have a share of at least s: the upper confidence limit of
-that share is at least s. The smallest ratio at an edge is against its best-served group. Edges
-where nobody can have a share of s say nothing: a ratio of two shares near zero is not known.
+that share is at least s. The smallest ratio at an edge has the best-served group as its
+denominator. Edges where no group can have a share of s have no information: a ratio of two shares
+near zero is unknown.
 
-Low (intersection-union): the smallest ratio is one of them, so each is tested at the full level; a
-tenth of it pays for the limits that leave edges out. High (union): pairs and edges share the level.
+Lower limit (intersection-union): the smallest ratio is one of them, so each is tested at the full
+level; a tenth of it is spent on the limits that exclude edges. Upper limit (union): pairs and edges
+share the level.
 
-Each band of ratios has weights of its own, fixed beforehand; a limit holds if every band beyond it
-is rejected. docs/explanation/metrics.md has the proof of one ratio's limit.
+Each band of ratios has its own weights, fixed beforehand; a limit holds if every band beyond it is
+rejected. docs/explanation/metrics.md has the proof of one ratio's limit.
 """
 
 import math
@@ -20,22 +22,22 @@ from itertools import permutations
 from typing import Literal
 
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
-from auditor_client.fairness.gap_bounds import one_sided
-from auditor_client.fairness.metrics.event_shares import rejects_ratio
+from auditor_client.fairness.gap_bounds import one_sided_delta
+from auditor_client.fairness.metrics.event_shares import rejects_ratio, within_band
 from auditor_client.fairness.thresholds import above_edge, edge_levels
 from auditor_client.stats import chernoff
 from auditor_client.stats.noise import variance
 
 FOUR_FIFTHS = 0.8
-# The least share of the best-served group at which a ratio counts.
+# Smallest share of the best-served group at which a ratio counts.
 LEAST_SHARE = 0.2
-# Bands of ratios: their step, and the largest ratio that is told from infinity.
+# Bands of ratios: their step, and the largest ratio that is distinguished from infinity.
 _STEP = 1.05
 _MOST = 100
-# Of the level of the lower limit, what leaves edges out.
+# Part of the lower limit's level that excludes edges.
 _SELECTION = 0.1
 _SIZES = 0.2
-# How many claims are tried for the upper limit. More could only lower it.
+# Number of claims that are tried for the upper limit. More claims could only lower it.
 _TRIED = 3
 
 FourFifths = Literal["passes", "fails", "inconclusive"]
@@ -43,11 +45,11 @@ FourFifths = Literal["passes", "fails", "inconclusive"]
 
 @dataclass(frozen=True, slots=True)
 class ImpactRatio:
-    """The smallest ratio of shares above one edge, with limits at confidence 1 - delta.
+    """Smallest ratio of shares above one edge, with limits at confidence 1 - delta.
 
-    `groups` names the worst-served group and the one it is compared with, as measured, at `edge`.
-    `at_least` and `at_most` hold alone, each at 1 - delta. `edge` is None, and the ratio is open,
-    where no edge may have a best-served share of `least_share`.
+    `groups` names the worst-served group and its comparison group, as measured, at `edge`.
+    `at_least` and `at_most` hold alone, each at 1 - delta. If no edge can have a best-served share
+    of `least_share`, `edge` is None and the ratio is open.
     """
 
     estimate: float
@@ -69,7 +71,7 @@ class ImpactRatio:
 
 @dataclass(frozen=True, slots=True)
 class _SharePair:
-    """Shares above one edge: of the group that may be worse served, and of the other."""
+    """Shares above one edge: of the group that may be worse served, and of the other group."""
 
     names: tuple[str, str]
     edge: int
@@ -103,14 +105,15 @@ def worst_impact(
     *,
     outside: bool = False,
 ) -> ImpactRatio:
-    """Return the worst ratio of all pairs of groups and edges; `outside`: the last count is none.
+    """Return the worst ratio of all pairs of groups and edges; with `outside`, the last count is of
+    no bin.
 
-    The edge below the count of scores outside of all bins is no threshold of the scores.
+    The edge below the count of scores outside all bins is not a threshold of the scores.
     """
     if not 0 < least_share <= 1:
         raise ValueError(f"least_share must lie between 0 and 1, not {least_share}")
     last = len(next(iter(groups.values())).table) - (1 if outside else 0)
-    alone = one_sided(delta)
+    alone = one_sided_delta(delta)
     counted = _counted(groups, range(1, last), alone / 2 * _SELECTION, least_share)
     if not counted:
         names = next(permutations(groups, 2))
@@ -131,7 +134,7 @@ def worst_impact(
 def _counted(
     groups: Mapping[str, GroupCounts], edges: range, level: float, least_share: float
 ) -> list[_SharePair]:
-    """Return the pairs at the edges above which the second group may have the least share."""
+    """Return the pairs at the edges above which the second group may have the required share."""
     found = []
     for edge in edges:
         events = {name: above_edge(group, edge) for name, group in groups.items()}
@@ -156,7 +159,9 @@ def _share_limit(event: GroupCounts, level: float) -> float:
 
 
 def _least(counted: Sequence[_SharePair], delta: float) -> float:
-    """Return a lower limit of every ratio, missed by the smallest with at most delta/2."""
+    """Return a lower limit of every ratio, missed by the smallest with probability at most
+    delta/2.
+    """
     limit = 1.0
     for pair in sorted(counted, key=lambda pair: pair.guess(-2.0)):
         tests = tests_above(pair.better, pair.worse, delta * (1 - _SELECTION))
@@ -178,24 +183,25 @@ def _most(counted: Sequence[_SharePair], delta: float, edges: int, groups: int) 
 
 
 def _inverse_limit(tests: Tests, floor: float) -> float:
-    """Return an upper limit of p_first / p_second, not searched below `floor`; maybe infinite.
+    """Return an upper limit of p_first / p_second, not searched below `floor`; it may be infinite.
 
-    From the top down: a limit holds if every band from it on is rejected.
+    The search goes from the top down: a limit holds if every band from it on is rejected.
     """
     cells = [cell for cells in tests.by_ratio for cell in cells]
     least = min((cell.p_second[0] for cell in cells), default=0.0)
     if least <= 0:
         return math.inf
-    # The people in no bin could all be in this event.
+    # All people who are in no bin could be in this event.
     spare = tests.missing / least
     top = max(cell.p_first[1] for cell in cells) / least
-    # Beyond the largest band all ratios are one band.
+    # All ratios beyond the largest band form one band.
     if top > _MOST and not rejects_ratio(tests, _MOST, _MOST):
         return math.inf
     band = math.ceil(math.log(min(top, _MOST)) / math.log(_STEP))
     while _STEP**band > max(floor, 1 / _MOST):
-        ratio = max(_STEP ** (band - 1), floor)
-        if not rejects_ratio(tests, ratio, _STEP ** (band - 1)):
-            return _STEP**band + spare
+        weight = _STEP ** (band - 1)
+        ratio = max(weight, floor)
+        if not rejects_ratio(tests, ratio, weight):
+            return within_band(tests, ratio, weight, _STEP**band) + spare
         band -= 1
     return max(floor, _STEP**band) + spare

@@ -1,1 +1,1 @@
-"""Kinds of audit: the auditor half of each."""
+"""Kinds of audit: the auditor half of each kind."""

@@ -1,6 +1,6 @@
 """Analysis of verified releases of every kind: verdict, gap, pairs, metrics, assumptions. Offline.
 
-Nothing but the receipt is used, so that every reader of it computes the same numbers.
+Only the receipt is used, so that every reader of it computes the same numbers.
 """
 
 from collections.abc import Sequence
@@ -39,9 +39,9 @@ def analyse(
     name: str | None = None,
     checked: bool = False,
 ) -> AuditFound:
-    """Return all that the release says. `checked`: its place in the ledger was verified.
+    """Return the analysis of a release. `checked`: its ledger entry was verified.
 
-    The default alpha is the usual tolerance of the kind.
+    Default alpha: the tolerance of the kind.
     """
     kind, chosen = kind_of(audit), selection or MetricSelection()
     judged = kind.judgement(alpha, delta)
@@ -65,12 +65,12 @@ def analyse(
 
 
 def results_of(found: Sequence[AuditFound], compared: ConsistencyFound | None = None) -> Results:
-    """Return the document of several audits."""
+    """Return the results document of several audits."""
     return Results(audits=tuple(found), consistency=compared)
 
 
 def _stated(audit: Result[Any]) -> dict[str, Any]:
-    """Return what the receipt states, as it is."""
+    """Return the receipt's statement, unchanged."""
     release = audit.release
     titles: list[str | None] = [content.title for content in audit.contents]
     proof = audit.known_proof()
@@ -81,7 +81,7 @@ def _stated(audit: Result[Any]) -> dict[str, Any]:
         "service": audit.url,
         "contents": tuple(
             ContentFound(title=title, digest=digest)
-            # Contents are shown whole or not at all: `SavedReceipt.check_contents`.
+            # Contents are shown only after a check of their bytes: `SavedReceipt.check_contents`.
             for title, digest in zip_longest(titles, release.content_digests)
         ),
         "audience": release.audience_commitment,

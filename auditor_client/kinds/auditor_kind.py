@@ -1,4 +1,4 @@
-"""Auditor half of a kind of audit: how its results are read, judged, shown and forecast."""
+"""Auditor half of a kind of audit: reading, judgement, display and forecast of its results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class OnFirstUse:
 
 @dataclass(frozen=True)
 class AuditorKind:
-    """A kind of audit as auditors meet it.
+    """A kind of audit, as auditors use it.
 
     `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
     details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
@@ -76,12 +76,12 @@ class AuditorKind:
         return self.contract.name
 
     def judgement(self, alpha: float | None = None, delta: float = 0.05) -> Judgement:
-        """Return how to judge; the default tolerance is the kind's usual one."""
+        """Return the tolerance and error probability (default tolerance: that of the kind)."""
         usual = self.tolerance.usual if self.tolerance else 0.0
         return Judgement(usual if alpha is None else alpha, delta)
 
     def forecast(self, request: Any, audience: ForecastAudience, catalogue: Catalogue) -> Forecast:
-        """Return what these people and this noise can tell. Nothing is sent or paid."""
+        """Return the forecast for these people and this noise. Nothing is sent or paid."""
         if self.forecaster is None:
             return Forecast("No forecast exists for this kind: its price states the error.")
         return self.forecaster(request, audience, catalogue)
@@ -99,7 +99,7 @@ class AuditorKind:
         return self.illustrator(result, self.judgement(alpha, delta))
 
     def errors(self, request: Any, price: Price) -> tuple[StatedError, ...]:
-        """Return the error of each part of a price, in the units that people think in."""
+        """Return the error of each part of a price, in people, rows or reward."""
         found = []
         for part in price.parts:
             counted = self.contract.counted_in or "people"

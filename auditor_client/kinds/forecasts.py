@@ -1,4 +1,4 @@
-"""Forecast of what an audit can tell, made from public facts before anything is paid."""
+"""Forecast of an audit's accuracy, made from public facts before anything is paid."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,25 +9,26 @@ from openapi.resources import Audience
 
 @dataclass(frozen=True)
 class ForecastAudience:
-    """Public facts of an audience: how many people each group has, and where they come from.
+    """Public facts of an audience: the number of people in each group, and their origin.
 
-    The people of an upload are those who were uploaded: how many matched is private.
+    For an upload, these are the uploaded people: the number matched is private.
     """
 
     people: Mapping[str, int]
     groups_per_person: int = 1
     source: str = "upload"
-    # Identifiers with which a hidden audience is compared.
+    # Number of identifiers with which a hidden audience is compared.
     candidates: int | None = None
 
     @classmethod
     def of(cls, audience: Audience, names: Mapping[str, str] | None = None) -> Self:
-        """Return the facts of an audience, by name of group where names are known here."""
+        """Return the facts of an audience, by name of group if this machine knows the names."""
         known = names or {}
         return cls(
             {known.get(group.label, group.label): group.members for group in audience.groups},
             audience.groups_per_person,
-            audience.source,
+            # Members who confirm themselves come by an upload that has a code for them.
+            "confirmed" if audience.participation_code else audience.source,
             audience.candidates,
         )
 
@@ -40,13 +41,13 @@ class ForecastAudience:
 
     @property
     def fixed_size(self) -> bool:
-        """Whether one more person displaces another, as in samples and hidden audiences."""
+        """Whether an added person displaces another, as in samples and hidden audiences."""
         return self.source in ("sample", "hidden")
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast of an audit: a sentence, whether it can answer at all, and what would be enough.
+    """Forecast of an audit: a sentence, whether the audit can answer, and what would be enough.
 
     `answers` is None where the kind has no question that a verdict would answer. A request whose
     `answers` is False should be refused before it is paid, unless the user insists. `used_up`: no

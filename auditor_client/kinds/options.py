@@ -1,4 +1,4 @@
-"""Bins and identifiers from what people give."""
+"""Bins and identifiers from given values."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Parts of an answer that every kind of audit gives: a sentence, a table, figures."""
+"""Parts of every kind's answer: a sentence, a table, figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Number that the verdicts of a kind compare with: its usual value, and its label.
+    """Number with which a kind's verdicts compare: its default value, and its label.
 
     `of_study`: the `alpha` of a study file sets it.
     """
@@ -24,7 +24,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Tolerance and error probability by which an audit is judged."""
+    """Tolerance and error probability for the verdict on an audit."""
 
     alpha: float = 0.2
     delta: float = 0.05
@@ -51,9 +51,9 @@ class PresentedChart:
 class Summary:
     """Answer of an audit in words.
 
-    `sentence` begins with the verdict, or states the main finding where a kind has no verdict.
-    `details` are whole sentences, and `assumptions` what the answer rests on. `numbers` are those
-    of the sentence, for JSON. `question` is the heading of a report (default: the kind's title).
+    `sentence` begins with the verdict, or states the main finding of a kind without verdicts.
+    `details` are whole sentences, and `assumptions` are those of the answer. `numbers` are those of
+    the sentence, for JSON. `question` is the heading of a report (default: the kind's title).
     """
 
     sentence: str

@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, repr=False)
 class Result(Generic[R]):
-    """A release whose receipt was verified. Read from a receipt, it has no `audit`."""
+    """A release whose receipt was verified. A result from a receipt file has no `audit`."""
 
     kind: ClassVar[AuditKind]
 
@@ -42,6 +42,8 @@ class Result(Generic[R]):
     contents: tuple[Content, ...] = ()
     mandate: Mandate | None = None
     url: str | None = None
+    # What is known on this machine of people who were recruited together.
+    clusters: Mapping[str, float] | None = None
     # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
     prove: Callable[[], InclusionProof | None] | None = field(
         default=None, repr=False, compare=False
@@ -51,7 +53,7 @@ class Result(Generic[R]):
         found = getattr(self.release, "kind", None)
         if found != self.kind:
             raise InputError(
-                f"This is a {found}, not a {self.kind}: another class reads it.",
+                f"This release is a {found}, not a {self.kind}. Use the class of that kind.",
                 case="another-kind",
             )
         labels = [group.label for group in getattr(self.release, "groups", ())]
@@ -60,13 +62,13 @@ class Result(Generic[R]):
 
     @classmethod
     def mismatches(cls, asked: Any, made: R) -> Iterator[str]:  # noqa: ARG003  (nothing to hold)
-        """Yield differences between release and request, in addition to those that all kinds
-        check.
+        """Yield differences between release and request, in addition to those that every kind
+        checks.
         """
         yield from ()
 
     def numbers(self) -> dict[str, Any]:
-        """Return what the audit released, as JSON has it."""
+        """Return the released numbers, as in JSON."""
         raise NotImplementedError
 
     def frame(self) -> pa.Table:
@@ -76,7 +78,7 @@ class Result(Generic[R]):
     def summary(self, alpha: float | None = None, delta: float = 0.05) -> "Summary":
         """Return the answer: sentence, verdict, details and table.
 
-        The default alpha is the kind's usual tolerance.
+        Default alpha: the tolerance of the kind.
         """
         from auditor_client.kinds.registry import kind_of
 
@@ -85,7 +87,7 @@ class Result(Generic[R]):
     def figures(
         self, alpha: float | None = None, delta: float = 0.05
     ) -> "tuple[PresentedChart, ...]":
-        """Return the charts; `figure.chart` shows itself in a notebook."""
+        """Return the charts; a notebook displays `figure.chart`."""
         from auditor_client.kinds.registry import kind_of
 
         return kind_of(self).figures(self, alpha, delta)
@@ -112,13 +114,13 @@ class Result(Generic[R]):
         delta: float = 0.05,
         selection: "MetricSelection | None" = None,
     ) -> "Results":
-        """Return all that the release says, to be written by `to_json`, `to_latex` or `save`."""
+        """Return the results document, with the methods `to_json`, `to_latex` and `save`."""
         from auditor_client.kinds.analysis import analyse, results_of
 
         return results_of([analyse(self, alpha=alpha, delta=delta, selection=selection)])
 
     def __repr__(self) -> str:
-        """Return one line that names the audit; `summary()` says what it found."""
+        """Return one line that names the audit; `summary()` has its result."""
         released = f"{self.release.released_at:%Y-%m-%d}"
         return f"<{type(self).__name__} {self.id}, released {released}>"
 
@@ -130,28 +132,34 @@ class Result(Generic[R]):
 
     @classmethod
     def from_receipt(cls, path: str | Path) -> Self:
-        """The audit of a receipt file, verified against the keys in it. Needs no network."""
+        """Return the audit of a receipt file, verified against the keys in it. Needs no network."""
         saved = SavedReceipt.load(path)
-        release: Any = saved.release()  # of any kind; `__post_init__` refuses others than ours
+        release: Any = saved.release()  # of any kind; `__post_init__` refuses the other kinds
         return cls(
             release,
             saved.keys,
             saved.names,
             contents=saved.contents,
             url=saved.url,
+            clusters=saved.clusters,
             prove=lambda: saved.proof,
         )
 
     def save_receipt(self, path: str | Path, *, names: bool = True) -> Path:
-        """Write the receipt with keys and proof to verify it; `names=False` leaves names out."""
+        """Write the receipt with the keys and the proof that verify it; `names=False` omits names
+        of groups.
+        """
         kept = dict(self.names) if names else {}
         proof = self.prove() if self.prove else None
-        saved = SavedReceipt(self.receipt, dict(self.keys), kept, self.contents, self.url, proof)
+        clusters = dict(self.clusters) if self.clusters else None
+        saved = SavedReceipt(
+            self.receipt, dict(self.keys), kept, self.contents, self.url, proof, clusters
+        )
         saved.save(path)
         return Path(path)
 
     def known_proof(self) -> InclusionProof | None:
-        """The proof that a receipt file brought along; a connected audit would have to ask."""
+        """Return the proof from a receipt file; a connected audit would have to fetch it."""
         return self.prove() if self.prove and self.audit is None else None
 
     @property
@@ -173,5 +181,5 @@ class Result(Generic[R]):
         )
 
     def by_name(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Values by name of group, from values by label."""
+        """Return values by name of group, from values by label."""
         return {name_of(self.names, label): value for label, value in values.items()}

@@ -1,4 +1,4 @@
-"""Registry of the auditor halves of all kinds: built-in ones, and those of installed packages."""
+"""Registry of the auditor halves of all kinds: built-in kinds, and those of installed packages."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -38,10 +38,12 @@ AnyResult = ScoreHistogramResult | OtherResult
 
 
 class AuditorKinds(Mapping[str, AuditorKind]):
-    """Auditor halves by name of kind; each is loaded when it is first asked for."""
+    """Auditor halves by name of kind; each loads at first use."""
 
     def __getitem__(self, name: str) -> AuditorKind:
-        """Return the kind of this name; raise `KeyError` if neither we nor a package have it."""
+        """Return the kind of this name; raise `KeyError` if it is neither built in nor in a
+        package.
+        """
         found = _built_in(name) if name in BUILT_IN else _ADDED.get(name)
         if found is None:
             raise KeyError(name)

@@ -1,6 +1,6 @@
 """Report of an audit of any kind: one HTML file with the answer first. No network, no script.
 
-Whatever an outsider may have written (titles, names of groups) passes `escape`.
+All text that an outsider may have written (titles, names of groups) passes `escape`.
 """
 
 import math
@@ -16,7 +16,7 @@ from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import kind_of
 from auditor_client.reporting import html_page
 from auditor_client.reporting.html_page import bullets, figure, page, paragraphs, section
-from auditor_client.reporting.metric_sentences import down, name_of, up
+from auditor_client.reporting.metric_sentences import name_of, round_down, round_up
 from auditor_client.reporting.price_sentences import both_relations, noise_of_parts
 from auditor_client.reporting.results_document import AuditFound, MetricFound
 
@@ -53,16 +53,16 @@ def body(
     return [
         _answer(answer),
         section(
-            "What was measured",
+            "Measurements",
             *(figure(each.chart, each.caption) for each in figures),
             table_of(answer.table) if answer.table else "",
         ),
         *(kind.narrator(audit, found) if kind.narrator else ()),
         *_metrics(found),
-        section("What was paid", *paragraphs(_paid(audit))),
-        section("What this rests on", bullets([*answer.assumptions, *audit.release.rules])),
+        section("Price", *paragraphs(_paid(audit))),
+        section("Assumptions", bullets([*answer.assumptions, *audit.release.rules])),
         section(
-            "Check it yourself",
+            "Verification",
             checks.signed(audit, found),
             checks.reproduce(found, selection, study=study),
             checks.ledger(audit.known_proof()),
@@ -72,7 +72,7 @@ def body(
 
 
 def small(answer: Summary) -> str:
-    """Return the sentence and the table, as a notebook shows them."""
+    """Return the sentence and the table as HTML for a notebook."""
     table = table_of(answer.table) if answer.table else ""
     return f"<p><strong>{escape(answer.sentence)}</strong></p>{table}"
 
@@ -97,22 +97,23 @@ def _paid(audit: Result[Any]) -> list[str]:
     mandate = audit.mandate
     if mandate:
         words += (
-            f" Of the mandate “{mandate.purpose}”, {mandate.spent} were spent since it began and"
-            f" {mandate.remaining} remained to be spent when this was fetched."
+            f" Of the mandate “{mandate.purpose}”, {mandate.spent} had been spent since "
+            f"it began and {mandate.remaining} remained when this report was written."
         )
     kinds = " and ".join(sorted({part.mechanism.replace("-", " ") for part in price.parts}))
     return [
         words,
-        "Everything above was computed from numbers to which the platform added random noise"
-        f" ({kinds}) before they left it. The promise is differential privacy: whatever is done"
-        " with these numbers, it is almost as likely with or without any one person.",
+        "Everything above was computed from numbers to which the platform added random "
+        f"noise ({kinds}) before they left it. The guarantee is differential privacy: "
+        "every result of these numbers is almost as likely with or without any one "
+        "person.",
         both_relations(price),
         *noise_of_parts(price),
     ]
 
 
 def _metrics(found: AuditFound) -> list[str]:
-    """Return each metric in words, for the pair that was measured furthest apart."""
+    """Return each metric in words, for the pair with the largest measured difference."""
     by_metric: dict[str, list[MetricFound]] = {}
     for one in found.metrics:
         by_metric.setdefault(name_of(one.metric, one.at), []).append(one)
@@ -123,16 +124,19 @@ def _metrics(found: AuditFound) -> list[str]:
     said = measures_together(len(rows), found.delta, pairs=several)
     shown = html_page.table("", ("measure", "in words"), rows)
     pairs = _all_pairs(by_metric) if several else ""
-    return [section("Other ways to measure it", shown, *paragraphs([said]), pairs)]
+    return [section("Other metrics", shown, *paragraphs([said]), pairs)]
 
 
 def measures_together(measures: int, delta: float, *, pairs: bool) -> str:
-    """Return what limits of different measures promise together."""
-    pair = " The table shows the pair of groups that was measured furthest apart." if pairs else ""
+    """Return the joint guarantee of the limits of different metrics."""
+    pair = (
+        " The table shows the pair of groups with the largest measured difference." if pairs else ""
+    )
     return (
-        "The limits of one measure hold for all pairs of groups at once with a probability of at"
-        f" least {100 * (1 - delta):g} %; measures do not share it, so that of many a few may miss"
-        f" ({measures} are shown).{pair} None of this cost further privacy."
+        "The limits of one metric hold for all pairs of groups at once with a "
+        f"probability of at least {100 * (1 - delta):g} %. Metrics do not share this "
+        f"probability: of many metrics, a few may miss ({measures} are shown).{pair} "
+        "These metrics have no further privacy cost."
     )
 
 
@@ -146,8 +150,8 @@ def _all_pairs(by_metric: Mapping[str, Sequence[MetricFound]]) -> str:
             name,
             f"{one.first} and {one.second}",
             "none" if one.value is None else f"{one.value:.3f}",
-            "none" if one.low is None else down(one.low),
-            "none" if one.high is None else up(one.high),
+            "none" if one.low is None else round_down(one.low),
+            "none" if one.high is None else round_up(one.high),
         )
         for name, pairs in by_metric.items()
         for one in pairs

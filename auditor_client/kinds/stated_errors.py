@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PartUnit:
-    """Unit of a part: what it counts, and the table's units that make one."""
+    """Unit of a part: its name, and the number of the table's units in one."""
 
     counted: str
     units: int = 1
@@ -13,7 +13,7 @@ class PartUnit:
 
 @dataclass(frozen=True, slots=True)
 class StatedError:
-    """Error of one number of a part, exceeded with a probability of at most 5 %."""
+    """Error that one number of a part exceeds with a probability of at most 5 %."""
 
     part: str
     error_95: float

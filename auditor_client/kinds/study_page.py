@@ -29,7 +29,7 @@ def render_study(
         f"<h1>{escape(study.title)}</h1>",
         *paragraphs(filter(None, [study.question])),
         table("The study’s audits", ("audit", "kind", "answer"), map(_summary, results.audits)),
-        *paragraphs([narrative.together(study, verdicts)]),
+        *paragraphs([narrative.joint_guarantee(study, verdicts)]),
         section("Registration", *paragraphs([narrative.registration(study)]), _digest(study)),
         *_compared(results.consistency),
     ]

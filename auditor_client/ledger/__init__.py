@@ -1,4 +1,4 @@
-"""The ledger from outside: heads that are checked, proofs, exports, and their verifier."""
+"""The ledger seen by clients: checked checkpoints, proofs, exports, and their verifier."""
 
 from auditor_client.ledger.client import Ledger
 from auditor_client.ledger.export_file import verify_file

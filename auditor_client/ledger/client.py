@@ -1,4 +1,4 @@
-"""The ledger of a service: its entries, its signed heads, and a witness's part in them."""
+"""Ledger of a service: its entries, its checkpoints, and the cosignatures of witnesses."""
 
 import base64
 import time
@@ -27,7 +27,7 @@ PATH = "/v1/ledger"
 
 
 class Ledger:
-    """The append-only ledger, as far as you may see it."""
+    """The append-only ledger, limited to the entries that you may see."""
 
     def __init__(self, transport: Transport, public: Transport, maker: str, key: OKPKey) -> None:
         self._transport = transport
@@ -36,11 +36,11 @@ class Ledger:
         self._key = key
 
     def keys(self) -> LedgerKeys:
-        """The platform's public keys, as it states them now."""
+        """Return the public keys that the platform states now."""
         return self._public.get(f"{PATH}/keys", LedgerKeys)
 
     def entries(self, kind: str | None = None) -> Iterator[Entry]:
-        """The entries you may see, newest first."""
+        """Return the entries that you may see, newest first."""
         return self._transport.items(f"{PATH}/entries", Entry, kind=kind)
 
     def proof(self, number: int) -> InclusionProof:
@@ -48,9 +48,10 @@ class Ledger:
         return self._transport.get(f"{PATH}/entries/{number}/proof", InclusionProof)
 
     def export(self, path: str | Path) -> Path:
-        """Write what verifies offline: JSON lines, or Parquet for a name that ends so.
+        """Write an export that verifies offline: JSON lines, or Parquet if the name ends in
+        .parquet.
 
-        It proves that it continues what was seen of this ledger on this machine.
+        The export proves its consistency with the checkpoints that this machine has seen.
         """
         path = Path(path)
         written_as = "parquet" if path.suffix == ".parquet" else "jsonl"
@@ -62,7 +63,9 @@ class Ledger:
         return draft.replace(path)
 
     def head(self, trust: Trust, witnessed: Iterable[str] = ()) -> Checkpoint:
-        """The newest head, if it continues all that was seen here and all that witnesses signed."""
+        """Return the newest checkpoint, if it is consistent with all that this machine saw or
+        witnesses signed.
+        """
         note = self._transport.get(f"{PATH}/checkpoint", SignedHead).note
         head = _opened(note, trust)
         for earlier in seen(trust.origin):
@@ -73,7 +76,7 @@ class Ledger:
         return head
 
     def cosign(self, trust: Trust) -> SignedHead:
-        """As a witness: check that the head continues what was seen here, and sign it."""
+        """Check, as a witness, that the checkpoint is consistent with earlier ones, and sign it."""
         self.head(trust)
         [note] = seen(trust.origin)
         cosigned = notes.cosign(note, self._maker, self._key, int(time.time()))
@@ -85,8 +88,9 @@ class Ledger:
     def _continues(self, head: Checkpoint, earlier: Checkpoint) -> None:
         if head.size < earlier.size:
             raise LedgerError(
-                f"The service shows a head of {head.size} entries; one of {earlier.size} was "
-                "signed before. It hides entries: keep both and tell the regulator.",
+                f"The service shows a checkpoint of {head.size} entries, but it signed "
+                f"one of {earlier.size} before. It hides entries. Keep both and tell the "
+                "regulator.",
                 case="hidden-entries",
             )
         if earlier.size == 0:
@@ -98,8 +102,9 @@ class Ledger:
             merkle.verify_consistency(earlier.size, head.size, earlier.root, head.root, path)
         except EvidenceError as error:
             raise LedgerError(
-                f"The head of {head.size} entries does not continue the one of {earlier.size} "
-                f"({error}): the past was rewritten, or others are shown another ledger.",
+                f"The checkpoint of {head.size} entries is not consistent with the one of "
+                f"{earlier.size} ({error}). Entries were rewritten, or other people see "
+                "another ledger. Keep both and tell the regulator.",
                 case="rewritten",
             ) from error
 
@@ -108,7 +113,7 @@ def _opened(note: str, trust: Trust, *, witnessed: bool = False) -> Checkpoint:
     try:
         opened = notes.open_checkpoint(note, [*trust.ledger, *trust.witnesses])
     except EvidenceError as error:
-        raise LedgerError(f"A signed head does not verify: {error}.", case="untrusted") from error
+        raise LedgerError(f"A checkpoint does not verify: {error}.", case="untrusted") from error
     if witnessed and not opened.witnesses:
-        raise LedgerError("No witness that you trust cosigned this head.", case="no-witness")
+        raise LedgerError("No witness that you trust cosigned this checkpoint.", case="no-witness")
     return opened.checkpoint

@@ -1,4 +1,4 @@
-"""Exports as files: read line by line, verified without any service."""
+"""Exports as files: read line by line, and verified without a service."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,9 @@ from privacy.receipts import canonical
 def verify_file(
     path: str | Path, trust: Trust, *, witnessed: Iterable[str] = (), memory: bool = True
 ) -> Verified:
-    """Check an export. What was seen before counts, and is remembered, unless `memory` is off."""
+    """Check an export, also against checkpoints seen earlier; store its checkpoint unless `memory`
+    is off.
+    """
     path = Path(path)
     lines = _parquet(path) if _is_parquet(path) else _lines(path)
     before = seen(trust.origin) if memory else []

@@ -1,4 +1,4 @@
-"""A receipt, held against the keys that a verifier trusts, and the ledger that must name it."""
+"""Check of a receipt against the keys that a verifier trusts and the ledger that must name it."""
 
 import base64
 import json
@@ -25,15 +25,17 @@ _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
-    """The release, if a trusted key signed it and a trusted head of the ledger holds it."""
+    """Return the release, if a trusted key signed it and a trusted checkpoint covers
+    it.
+    """
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     release = release_from_receipt(saved.receipt, keys)
     saved.check_contents(release)
     _check_price(release.price)
     if saved.proof is None:
         raise ReceiptError(
-            "The receipt is signed, but the file has no proof that it is in the ledger. Fetch it: "
-            "auditor receipt prove FILE",
+            "The receipt is signed, but the file has no proof that the release is in the "
+            "ledger. Fetch the proof: auditor receipt prove FILE",
             case="no-proof",
         )
     _check_entry(saved.receipt, keys, saved.proof)
@@ -42,7 +44,7 @@ def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
 
 
 def _check_price(price: Price) -> None:
-    """Raise unless scales and price follow from what each part states (format 3)."""
+    """Raise an error unless scales and price follow from the statements of each part (format 3)."""
     if any(part.bounds is None for part in price.parts):
         return  # a receipt of an earlier version, whose parts state less
     parts = [part.model_dump(mode="json", include=_STATED) for part in price.parts]
@@ -58,24 +60,24 @@ def _check_price(price: Price) -> None:
         changed = INFINITE if both is None else Fraction(both.change_one)
         if (worth.of(currency, ADD_REMOVE), worth.of(currency, CHANGE_ONE)) != (added, changed):
             raise ReceiptError(
-                "The receipt is signed, but its price is not that of its parts."
-                " Keep it and tell the regulator.",
+                "The receipt is signed, but its price is not the sum of its parts. Keep "
+                "the receipt and tell the regulator.",
                 case="price-of-the-parts",
             )
 
 
 def _check_entry(receipt: str, keys: Mapping[str, Any], proof: InclusionProof) -> None:
-    """The entry must be of these very bytes."""
+    """Raise an error unless the entry commits to exactly these bytes."""
     statement = json.loads(signed_statement(receipt, keys))
     released = receipts.digest(receipts.canonical(statement | {"receipt": receipt}))
     entry = _entry(proof)
     if entry["facts"].get("digest") != released:
         raise ReceiptError(
-            "The ledger's entry names other bytes than this receipt's release.",
+            "The ledger's entry commits to other bytes than this receipt's release.",
             case="another-release-than-entered",
         )
     if entry["facts"].get("audit_id") != statement["audit_id"]:
-        raise ReceiptError("The ledger's entry is of another audit.")
+        raise ReceiptError("The ledger's entry names another audit.")
 
 
 def _entry(proof: InclusionProof) -> dict[str, Any]:
@@ -86,11 +88,11 @@ def _entry(proof: InclusionProof) -> dict[str, Any]:
             return dict(entry)
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise ReceiptError("The proof is not of a release.", case="not-of-a-release")
+    raise ReceiptError("The proof is for an entry that is not a release.", case="not-of-a-release")
 
 
 def check_inclusion(proof: InclusionProof, trust: Trust, what: str) -> None:
-    """Raise unless a trusted head of the ledger holds the entry."""
+    """Raise an error unless a trusted checkpoint covers the entry."""
     path = [base64.b64decode(each) for each in proof.path]
     leaf = merkle.leaf_hash(proof.entry.encode())
     try:

@@ -1,7 +1,7 @@
-"""Checkpoints that this machine has seen. A checkpoint that contradicts them shows a fraud.
+"""Checkpoints that this machine has seen. A checkpoint that contradicts them proves fraud.
 
-A checkpoint that is older, or on another branch, contradicts them. One note per ledger is enough:
-a checkpoint is kept only after a proof that it continues the one before.
+An older checkpoint, or one on another branch, contradicts them. One note per ledger is enough: a
+checkpoint is stored only after a proof of its consistency with the previous one.
 """
 
 from hashlib import sha256
@@ -14,7 +14,7 @@ from privacy.ledger.notes import Checkpoint, Note
 
 
 def seen(origin: str) -> list[str]:
-    """The newest head of this ledger that was verified here, if any."""
+    """Return the newest checkpoint of this ledger that this machine verified, if any."""
     path = _path(origin)
     return [path.read_text(encoding="utf-8")] if path.exists() else []
 
@@ -25,7 +25,7 @@ def size_of(note: str) -> int:
         return Checkpoint.parse(Note.parse(note).text).size
     except NoteError as error:
         raise LedgerError(
-            f"A head that was kept on this machine cannot be read: {error}.", case="unreadable"
+            f"A checkpoint stored on this machine cannot be read: {error}.", case="unreadable"
         ) from error
 
 

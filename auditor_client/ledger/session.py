@@ -5,9 +5,9 @@ from auditor_client.transport.session import Connection
 
 
 class LedgerConnection(Connection):
-    """One researcher at one service, with its ledger."""
+    """Connection of one researcher to one service, with its ledger."""
 
     @property
     def ledger(self) -> Ledger:
-        """The append-only ledger: entries, signed heads, proofs, exports."""
+        """The append-only ledger: entries, checkpoints, proofs, exports."""
         return Ledger(self._transport, self._public, self._researcher_id, self._key)

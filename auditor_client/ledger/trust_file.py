@@ -1,4 +1,4 @@
-"""Making the file of keys that a verifier trusts."""
+"""File of the keys that a verifier trusts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,10 +15,11 @@ from privacy.ledger.trust import Trust
 
 
 def make_trust(stated: LedgerKeys, regulators: Mapping[str, Mapping[str, Any]]) -> Trust:
-    """The platform's keys, as it states them, and regulators' public JWKs by researcher id.
+    """Return the platform's stated keys, and regulators' public JWKs by researcher identifier.
 
-    The platform's part is trust on first use: compare it once with what it published elsewhere. The
-    regulators' part must come from the regulators. Those with Ed25519 keys are witnesses, too.
+    The platform's keys are trusted on first use: compare them once with those that it published
+    elsewhere. The regulators' keys must come from the regulators. Regulators with Ed25519 keys are
+    also witnesses.
     """
     try:
         signers = {name: Signer.of(dict(jwk)) for name, jwk in regulators.items()}
@@ -38,7 +39,7 @@ def make_trust(stated: LedgerKeys, regulators: Mapping[str, Mapping[str, Any]]) 
 
 
 def read_trust(path: str | Path) -> Trust:
-    """The keys of a file: see `auditor ledger keys`."""
+    """Return the keys in a file: see `auditor ledger keys`."""
     try:
         return Trust.parse(Path(path).read_bytes())
     except EvidenceError as error:

@@ -1,4 +1,4 @@
-"""Facts about an audience that only this machine knows: the names of its groups, and its salt.
+"""Records of facts that only this machine knows: names of an audience's groups, and its salt.
 
 One file of mode 0600 per audience under `home()`, so a later process still knows the names.
 """
@@ -17,16 +17,18 @@ IDENTIFIER = re.compile(r"[a-z]+_[0-9a-f]{30}")
 
 @dataclass(frozen=True)
 class Record:
-    """Names by label; and, of an upload, the salt and the commitment that sealing must give.
+    """Names by label and, for an upload, the salt and the commitment that sealing must return.
 
     Who opens the commitment needs the members, the salt, and how they were cut: the rows of a part,
-    by label. Records of before version 2 of the commitment have no rows.
+    by label. Records of before version 2 of the commitment have no rows. `clusters` is what an
+    analysis needs of people who were recruited together.
     """
 
     names: dict[str, str]
     salt: bytes = field(default=b"", repr=False)
     commitment: str | None = None
     rows: dict[str, int] | None = None
+    clusters: dict[str, float] | None = None
 
 
 def save_record(audience_id: str, record: Record) -> None:
@@ -35,12 +37,13 @@ def save_record(audience_id: str, record: Record) -> None:
         "salt": b64encode(record.salt).decode(),
         "commitment": record.commitment,
         "rows": record.rows,
+        "clusters": record.clusters,
     }
     write_private(_path(audience_id), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_record(audience_id: str) -> Record | None:
-    """The record of an audience, None where it was not made on this machine."""
+    """Return the record of an audience; return None if this machine did not make it."""
     path = _path(audience_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -49,6 +52,7 @@ def load_record(audience_id: str) -> Record | None:
             b64decode(content["salt"]),
             content["commitment"],
             content.get("rows"),
+            content.get("clusters"),
         )
     except FileNotFoundError:
         return None
@@ -59,13 +63,13 @@ def load_record(audience_id: str) -> Record | None:
 
 
 def names_for(audience_id: str) -> dict[str, str]:
-    """Names by label; nothing where this machine knows none."""
+    """Return names by label; return none if this machine knows none."""
     record = load_record(audience_id)
     return record.names if record else {}
 
 
 def _path(audience_id: str) -> Path:
-    # The identifier comes from the service and becomes a path: it must be nothing but one.
+    # The service's identifier becomes a file name, so it must be a plain identifier.
     if not IDENTIFIER.fullmatch(audience_id):
         raise ProfileError(f"{audience_id!r} is not an identifier of an audience.")
     return home() / "audiences" / f"{audience_id}.json"

@@ -1,7 +1,7 @@
-"""Exclusive locks on files. The system releases a lock when its holder ends, also by a crash.
+"""Exclusive locks on files. The system releases a lock when its holder ends, even by a crash.
 
-The holder leaves a note in the file. A process that finds the file locked has it open, so it can
-read the note even if the holder ends and deletes the file meanwhile.
+The holder leaves a note in the file. A process that finds the file locked has it open. So it can
+read the note even if the holder then ends and deletes the file.
 """
 
 import os
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-# Seconds between two looks at a lock whose holder has not written its note yet.
+# Seconds between two reads of a lock whose holder has not yet written its note.
 _NOTE_POLL_SECONDS = 0.001
 _NOTE_BYTES = 4_096
 
 
 @dataclass(frozen=True)
 class HeldLock:
-    """A lock that somebody else holds: their process identifier and their note."""
+    """A lock that another process holds: its process identifier and its note."""
 
     holder: str
     note: str
@@ -33,7 +33,7 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path, note: str) -> Self | HeldLock:
-        """Return the lock, or who holds it. Waits only for the holder's note."""
+        """Return the lock, or its holder. Wait only for the holder's note."""
         while True:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -55,14 +55,14 @@ class FileLock:
         os.pwrite(self.handle, f"{note}\n{os.getpid()}\n".encode(), 0)
 
     def release(self, *, remove: bool = False) -> None:
-        """Let others have the lock; `remove` deletes its file first, while nobody else holds it."""
+        """Release the lock; `remove` first deletes its file, while nobody else holds it."""
         if remove:
             self.path.unlink(missing_ok=True)
         os.close(self.handle)
 
 
 def _lock_or_read(handle: int) -> HeldLock | None:
-    """Lock the file and return None, or return what its holder has written."""
+    """Lock the file and return None, or return its holder's note."""
     while not _locked(handle):
         match os.pread(handle, _NOTE_BYTES, 0).decode(errors="replace").split("\n"):
             case [note, holder, ""]:
@@ -82,7 +82,9 @@ def _is_still(path: Path, handle: int) -> bool:
 if sys.platform == "win32":  # pragma: no cover
 
     def _locked(handle: int) -> bool:  # noqa: ARG001
-        """Windows has no `flock`: parallel commands are not detected there."""
+        """Return False if another process holds the lock. Windows has no `flock`: parallel commands
+        are not detected there.
+        """
         return True
 else:
     import fcntl

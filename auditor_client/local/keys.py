@@ -1,4 +1,4 @@
-"""The researcher's Ed25519 key: made here, kept here; only its public half is ever sent."""
+"""The researcher's Ed25519 key: made and kept on this machine; only its public half is sent."""
 
 import json
 from collections.abc import Mapping
@@ -19,12 +19,13 @@ KeySource = OKPKey | Mapping[str, Any] | str | Path
 def new_key(path: str | Path) -> dict[str, Any]:
     """Make a private key, write it to a new file of mode 0600, and return the public JWK.
 
-    The public JWK is what a regulator registers for you.
+    A regulator registers the public JWK for you.
     """
     path = Path(path)
     if path.exists():
         raise ProfileError(
-            f"{path} exists already; a key is never overwritten. Choose another.", case="key-exists"
+            f"{path} already exists. A key is never overwritten. Choose another file.",
+            case="key-exists",
         )
     key = OKPKey.generate_key("Ed25519")
     write_private(path, json.dumps(key.as_dict(private=True)) + "\n")
@@ -36,7 +37,7 @@ def public_jwk(key: OKPKey) -> dict[str, Any]:
 
 
 def read_public(path: Path) -> dict[str, Any]:
-    """The public JWK in a file."""
+    """Return the public JWK in a file."""
     try:
         jwk = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -47,24 +48,24 @@ def read_public(path: Path) -> dict[str, Any]:
 
 
 def checked_public(jwk: Mapping[str, Any], name: str = "The key") -> dict[str, Any]:
-    """Return a JWK that holds no secret; refuse a private key before it leaves this machine."""
+    """Return a JWK without secrets; refuse a private key before it leaves this machine."""
     if jwk.get("kty") == "oct" or PRIVATE_MEMBERS & jwk.keys():
         raise InputError(
-            f"{name} is a private key, and a public one is needed. Nothing was sent: give the"
-            " output of `auditor key public FILE`.",
+            f"{name} is a private key, but a public key is needed. Nothing was sent. Give "
+            "the output of `auditor key public FILE`.",
             case="private-key",
         )
     return dict(jwk)
 
 
 def plain_jwk(key: OKPKey) -> dict[str, str]:
-    """The public half and nothing else, as applications and key changes state it."""
+    """Return only the public half, as applications and key changes state it."""
     public = key.as_dict(private=False)
     return {name: str(public[name]) for name in ("kty", "crv", "x")}
 
 
 def load_key(source: KeySource) -> OKPKey:
-    """A private key from a key, a JWK or the path of a JWK file."""
+    """Return a private key from a key, a JWK or the path of a JWK file."""
     if isinstance(source, str | Path):
         source = _read(Path(source))
     try:

@@ -1,7 +1,7 @@
-"""Interrupted audits: what was sent and may have been charged is recorded before it is sent.
+"""Records of interrupted audits: each request is recorded before it is sent and may be charged.
 
-A record ends when its result was delivered. Until then the same request continues it, under the
-same idempotency key, so that it is charged once.
+A record is deleted when its result was delivered. Until then, the same request continues it under
+the same idempotency key, so it is charged once.
 """
 
 import threading
@@ -28,7 +28,7 @@ from auditor_client.local.pending_record import PendingRecord
 from auditor_client.local.progress import tell
 from privacy.receipts import canonical, digest
 
-# The service found no audit of this key before it refused: nothing was charged.
+# The service had no audit with this key when it refused: nothing was charged.
 UNCHARGED = (
     MandateError,
     PlatformExhaustedError,
@@ -44,7 +44,7 @@ _LOCK_POLL_SECONDS = 0.2
 
 
 class PendingAudits:
-    """The pending audits of one researcher at one service. Threads may share it.
+    """Pending audits of one researcher at one service. Threads may share the object.
 
     Without a folder nothing is written: an interrupted run can then be repeated only with the
     `idempotency_key` that its caller gave.
@@ -62,9 +62,9 @@ class PendingAudits:
     def claimed(
         self, asked: Mapping[str, Any], *, key: str | None = None, new: bool = False
     ) -> Iterator[Claim]:
-        """Claim a request for as long as it takes to deliver its result.
+        """Claim a request until its result is delivered.
 
-        `key` is an idempotency key that the caller keeps: then nothing is recorded here.
+        `key` is an idempotency key that the caller stores: then nothing is recorded here.
         """
         claim = self._claim(asked, key=key, new=new)
         try:
@@ -81,7 +81,7 @@ class PendingAudits:
     def until_saved(self) -> Iterator[None]:
         """Keep the records of all results delivered in this block until it ends without an error.
 
-        In this way a program that is killed before it has saved a result finds it again.
+        So a program that is killed before it has saved a result finds the result again.
         """
         depth = getattr(self._block, "depth", 0)
         self._block.depth = depth + 1
@@ -98,7 +98,7 @@ class PendingAudits:
             self._block.depth = depth
 
     def is_pending(self, asked: Mapping[str, Any]) -> bool:
-        """Return whether a record of this request is there to be continued."""
+        """Return whether a record of this request exists and can be continued."""
         if self._folder is None:
             return False
         name = self._name(asked)
@@ -119,7 +119,7 @@ class PendingAudits:
             time.sleep(_LOCK_POLL_SECONDS)
 
     def _taken(self, claim: Claim, shared: PendingRecord | None) -> Claim:
-        """Return a claim; after waiting for another process, one of the audit that it ran."""
+        """Return a claim; after a wait for another process, claim the audit that it ran."""
         if claim.resumed:
             tell(_continuing(claim.record))
         elif shared is not None:
@@ -166,17 +166,18 @@ class PendingAudits:
 
 def _sharing(busy: Busy) -> str:
     return (
-        f"Process {busy.holder} runs the same audit. Waiting for it, to show the same result: it is"
-        " charged once. To start another audit: --new (in Python: new=True)."
+        f"Process {busy.holder} runs the same audit. This process waits and then shows "
+        "the same result, which is charged once. To start another audit: --new (in "
+        "Python: new=True)."
     )
 
 
 def _continuing(record: PendingRecord) -> str:
     when = f"{record.begun_at:%Y-%m-%d %H:%M} UTC"
     if record.audit_id is not None:
-        what = f"Continuing the interrupted audit of {when}: {record.charged}, charged already."
+        what = f"Continuing the interrupted audit of {when}: {record.charged}, already charged."
     elif record.sent:
         what = f"Continuing the audit that was sent at {when} and may have been charged."
     else:
-        what = f"Continuing what was begun at {when}; nothing was charged yet."
+        what = f"Continuing the audit that was begun at {when}; nothing was charged yet."
     return f"{what} It is charged once. To start another: --new (in Python: new=True)."

@@ -1,4 +1,4 @@
-"""Claims: the right to send one request, which one process has at a time.
+"""Claims: the right to send one request, which one process at a time holds.
 
 Each distinct request has numbered slots on disk: `<name>.json` and `<name>.lock`, then
 `<name>-2.json` and so on. Usually the first slot is enough. Another one is used to run the same
@@ -16,7 +16,7 @@ from auditor_client.local.pending_record import PendingRecord, load_pending, sav
 
 @dataclass(frozen=True)
 class RecordSlot:
-    """A place on disk for one record, and the lock that guards it."""
+    """File for one record, and the lock that guards it."""
 
     folder: Path
     name: str
@@ -37,7 +37,7 @@ class RecordSlot:
 
 @dataclass(eq=False)
 class Claim:
-    """A record that this process alone may change. Without a slot it is in memory only."""
+    """Record that only this process may change. Without a slot it is only in memory."""
 
     record: PendingRecord
     slot: RecordSlot | None = None
@@ -45,7 +45,7 @@ class Claim:
     resumed: bool = False
 
     def save(self, **changes: Any) -> PendingRecord:
-        """Change the record, on disk too."""
+        """Change the record, also on disk."""
         self.record = self.record.model_copy(update=changes)
         if self.slot is not None:
             save_pending(self.slot.record, self.record)
@@ -58,7 +58,7 @@ class Claim:
         self._unlock(remove=True)
 
     def leave(self) -> None:
-        """Keep the record for the next run, and let others have the lock."""
+        """Keep the record for the next run, and release the lock."""
         kept = self.slot is not None and self.slot.record.exists()
         self._unlock(remove=not kept)
 
@@ -70,7 +70,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Busy:
-    """A slot that another process, or another thread of this one, holds, and its record."""
+    """Slot held by another process, or by another thread of this process, and its record."""
 
     holder: str
     record: PendingRecord
@@ -79,12 +79,12 @@ class Busy:
 def find_claim(
     folder: Path, fresh: PendingRecord, *, new: bool, mine: frozenset[Path] = frozenset()
 ) -> Claim | Busy:
-    """Continue a record that was left; else share a slot in use; else take a free slot.
+    """Continue an interrupted record, or share a slot in use, or take a free slot.
 
     A free slot gets the record `fresh`. Its key is in the lock before anybody can meet the lock.
 
-    `new` takes a free slot in any case. `mine` are the locks of results that this process has
-    delivered already: another run is meant then.
+    `new` always takes a free slot. `mine` are the locks of results that this process has already
+    delivered: their requests then mean another run.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     name = fresh.name
@@ -106,14 +106,14 @@ def find_claim(
 
 
 def _used(folder: Path, name: str) -> list[RecordSlot]:
-    """Return the slots of a request that are on disk, the first one first."""
+    """Return the slots of a request that are on disk, in order."""
     stems = {path.stem for path in folder.glob(f"{name}*") if path.suffix in (".json", ".lock")}
     numbers = {int(stem.removeprefix(name).removeprefix("-") or 1) for stem in stems}
     return [RecordSlot(folder, name, number) for number in sorted(numbers)]
 
 
 def _take(slot: RecordSlot, fresh: PendingRecord) -> Claim | Busy:
-    """Lock a slot and read its record, or say who has it and what they sent."""
+    """Lock a slot and read its record, or return its holder and the holder's record."""
     before = load_pending(slot.record, slot.name)
     planned = before or fresh
     lock = FileLock.acquire(slot.lock, planned.key)
@@ -129,6 +129,7 @@ def _take(slot: RecordSlot, fresh: PendingRecord) -> Claim | Busy:
         raise
     claim = Claim(record or planned, slot, lock, resumed=(record or before) is not None)
     if record is None and before is not None:
-        # Delivered between the two reads. Save it, so that concurrent callers share it.
+        # The result was delivered between the two reads. Save the record, so that concurrent
+        # callers share it.
         claim.save()
     return claim

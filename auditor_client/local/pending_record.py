@@ -1,4 +1,4 @@
-"""The record of one audit that may have been charged and whose result was not delivered yet."""
+"""Record of one audit that may have been charged and whose result was not yet delivered."""
 
 import secrets
 from datetime import UTC, datetime
@@ -14,8 +14,8 @@ from auditor_client.local.private_files import write_private
 class PendingRecord(BaseModel):
     """Idempotency key, signed request and, once the service has answered, the audit.
 
-    `name` says which request this is a record of. `audience_id` is there where the command uploads
-    people by itself, so that running it again finds them.
+    `name` identifies the request. `audience_id` is set if the command itself uploads people, so
+    that running it again finds them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,7 +32,7 @@ class PendingRecord(BaseModel):
 
     @classmethod
     def fresh(cls, name: str, key: str | None = None) -> "PendingRecord":
-        """Return a record of nothing sent yet, with a key of its own unless one is given."""
+        """Return a record before any request is sent, with the given key (default: a new key)."""
         made = key or secrets.token_urlsafe(24)
         return cls(name=name, key=made, begun_at=datetime.now(UTC))
 
@@ -68,7 +68,8 @@ def save_pending(path: Path, record: PendingRecord) -> None:
 def damaged(path: Path) -> PendingAuditError:
     """Return the error of a record that cannot be read."""
     return PendingAuditError(
-        f"{path} is the record of an audit like this one, and cannot be read. That audit may have"
-        " been charged. Nothing was sent now. Look for it with: auditor audit list. Then delete the"
-        " file; or start another audit with --new (in Python: new=True)."
+        f"{path} is the record of the same audit, and cannot be read. That audit may have "
+        "been charged. Nothing was sent now. Look for the audit with: auditor audit "
+        "list. Then delete the file; or start another audit with --new (in Python: "
+        "new=True)."
     )

@@ -1,4 +1,4 @@
-"""Files that only their owner may read: keys, profiles, and the names of groups."""
+"""Files that only their owner may read: keys, profiles, and names of groups."""
 
 import os
 import stat
@@ -12,13 +12,17 @@ HOME_VARIABLE = "PLATFORM_AUDITOR_HOME"
 
 
 def home() -> Path:
-    """Return the folder of our files: $PLATFORM_AUDITOR_HOME, or the user's configuration."""
+    """Return the folder of this program's files: $PLATFORM_AUDITOR_HOME, or the user's
+    configuration folder.
+    """
     chosen = os.environ.get(HOME_VARIABLE)
     return Path(chosen) if chosen else platformdirs.user_config_path("platform-auditor")
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace the file in one step, durably. Others can never read it, not even for a moment."""
+    """Replace the file atomically and durably. Other users can never read it, not even for a
+    moment.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
@@ -33,7 +37,7 @@ def write_private(path: Path, text: str) -> None:
 
 def _sync_folder(folder: Path) -> None:
     """Make the names in a folder survive a crash of the machine."""
-    if os.name == "nt":  # a folder cannot be opened there
+    if os.name == "nt":  # Windows cannot open a folder
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -43,10 +47,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def refuse_shared(path: Path) -> None:
-    """A private key that others can read is not private any more."""
+    """Refuse a private key file that other users can read."""
     if os.name == "nt":
         return
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ProfileError(
-            f"{path} can be read by others. Run: chmod 600 {path}", case="readable-by-others"
+            f"{path} can be read by other users. Run: chmod 600 {path}", case="readable-by-others"
         )

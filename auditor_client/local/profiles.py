@@ -1,4 +1,4 @@
-"""Profiles: which service, as whom, with which key. One TOML file, `profiles.toml`, under `home()`.
+"""Profiles: a service, an identity and a key each, in the TOML file `profiles.toml` under `home()`.
 
 [demo]
 url = "https://audit.example"
@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Profile:
-    """The settings with which one researcher signs in at one service."""
+    """Settings with which one researcher signs in at one service."""
 
     url: str
     researcher: str
@@ -28,7 +28,7 @@ class Profile:
 
 
 def load_profiles() -> dict[str, Profile]:
-    """All profiles by name."""
+    """Return all profiles by name."""
     path = _path()
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -46,8 +46,8 @@ def load_profile(name: str) -> Profile:
     if name not in profiles:
         known = ", ".join(sorted(profiles)) or "none yet"
         raise ProfileError(
-            f"There is no profile {name!r} in {_path()} (there: {known})."
-            " Make one with: auditor profile add",
+            f"There is no profile {name!r} in {_path()} (there: {known}). Add one with: "
+            "auditor profile add",
             case="no-such-profile",
         )
     return profiles[name]
@@ -56,7 +56,9 @@ def load_profile(name: str) -> Profile:
 def save_profile(name: str, url: str, researcher: str, key: str | Path) -> Profile:
     """Add or replace a profile."""
     if not NAME.fullmatch(name):
-        raise ProfileError(f"{name!r} is no name for a profile: use letters, digits, _ and -.")
+        raise ProfileError(
+            f"{name!r} is not a valid name for a profile. Use letters, digits, _ and -."
+        )
     profile = Profile(url=url, researcher=researcher, key=str(Path(key).absolute()))
     profiles = {**load_profiles(), name: profile}
     write_private(_path(), "\n".join(_table(name, profiles[name]) for name in sorted(profiles)))

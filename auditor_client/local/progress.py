@@ -1,6 +1,6 @@
-"""Progress on a terminal or in a notebook; elsewhere lines on stderr, if the program asks for them.
+"""Progress on a terminal or in a notebook; elsewhere lines on stderr, if the program requests them.
 
-A command asks for lines (`lines_when_piped`): one for each change of what it waits for.
+A command requests lines with `lines_when_piped`: one for each change of state.
 """
 
 import sys
@@ -23,7 +23,7 @@ _SHOWN: ContextVar["Bar | None"] = ContextVar("shown_bar", default=None)
 
 
 class Bar:
-    """One line that moves; or several lines, where nothing can move."""
+    """One updated line; or several lines, if the output cannot be updated."""
 
     def __init__(self, progress: Progress, words: str, total: int | None, *, lines: bool) -> None:
         self._progress = progress
@@ -36,14 +36,14 @@ class Bar:
         self._progress.advance(self._task, steps)
 
     def say(self, words: str, detail: str = "") -> None:
-        """Show what is waited for. `detail` changes often: it is for moving lines alone."""
+        """Show the awaited event. `detail` changes often: only updated lines show it."""
         self._progress.update(self._task, description=f"{words}{detail}")
         if self._lines and words != self._said:
             print(words, file=sys.stderr, flush=True)
         self._said = words
 
     def tell(self, words: str) -> None:
-        """Print a line that stays, above the one that moves."""
+        """Print a permanent line above the updated line."""
         if self._lines:
             print(words, file=sys.stderr, flush=True)
         else:
@@ -52,7 +52,7 @@ class Bar:
 
 @contextmanager
 def lines_when_piped() -> Iterator[None]:
-    """Print progress as lines on stderr where that is no terminal, as commands do."""
+    """Print progress as lines if stderr is not a terminal, as commands do."""
     before = _LINES.set(True)
     try:
         yield
@@ -62,7 +62,7 @@ def lines_when_piped() -> Iterator[None]:
 
 @contextmanager
 def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[Bar]:
-    """A bar with a total, or a spinner without one."""
+    """Show a bar with a total, or a spinner without one."""
     console = Console(stderr=True)
     moves = console.is_terminal or console.is_jupyter
     columns = [BarColumn(), MofNCompleteColumn()] if total is not None else [SpinnerColumn()]
@@ -78,7 +78,7 @@ def bar(words: str, total: int | None = None, *, show: bool = True) -> Iterator[
 
 
 def tell(words: str, *, show: bool = True) -> None:
-    """A line that stays."""
+    """Print a permanent line."""
     if not show:
         return
     if (shown := _SHOWN.get()) is not None:

@@ -1,8 +1,8 @@
-"""Check that the platform signed exactly this release, and keep what is needed to check it again.
+"""Receipts of releases: checked, and saved with everything needed to check them again.
 
 A saved receipt is one JSON file: the signed statement itself, the platform's public keys at the
 time, the proof that it is in the ledger, and, because only the auditor knows them, the names of the
-groups.
+groups and what is known of clusters of people.
 """
 
 import json
@@ -25,7 +25,7 @@ FORMAT = "platform-auditor/receipt/v1"
 
 
 def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release in these bytes, if its receipt is signed and says the same."""
+    """Return the release in these bytes, if its receipt is signed and states the same."""
     try:
         statement = json.loads(stored)
         receipt = statement.pop("receipt")
@@ -33,27 +33,29 @@ def verify_release(stored: bytes, keys: Mapping[str, Any]) -> AnyRelease:
         raise ReceiptError("The release has no receipt. Ask the platform for one.") from error
     if receipts.canonical(statement) != signed_statement(receipt, keys):
         raise ReceiptError(
-            "The receipt is signed, but says something else than the release."
-            " Keep both and tell the regulator.",
+            "The receipt is signed, but it differs from the release. Keep both and tell "
+            "the regulator.",
             case="another-release-than-signed",
         )
     return _release(statement, receipt)
 
 
 def release_from_receipt(receipt: str, keys: Mapping[str, Any]) -> AnyRelease:
-    """The release that a receipt states, if one of the keys signed it."""
+    """Return the release that a receipt states, if one of the keys signed it."""
     return _release(json.loads(signed_statement(receipt, keys)), receipt)
 
 
 def possible_digests(content: Content) -> set[str]:
-    """The digests this content may have: they cover the image's type, which is not kept."""
+    """Return the possible digests of this content: they cover the image's type, which is not
+    stored.
+    """
     image = content.image_digest
     types = [None] if image is None else ["image/png", "image/jpeg", "image/webp"]
     return {content_digest(content.model_dump(), image, kind) for kind in types}
 
 
 def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
-    """Whether the release is of these contents, in this order, as they are shown."""
+    """Tell whether the release is for these contents, in this order, as shown."""
     digests = release.content_digests
     return len(digests) == len(contents) and all(
         stated in possible_digests(content)
@@ -62,7 +64,7 @@ def same_contents(release: AnyRelease, contents: Sequence[Content]) -> bool:
 
 
 def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
-    """The canonical bytes that a receipt states, if one of the keys signed it."""
+    """Return the canonical bytes that a receipt states, if one of the keys signed it."""
     try:
         return receipts.verify(receipt, KeySet.import_key_set(dict(keys)))  # type: ignore[arg-type]
     except (receipts.InvalidReceiptError, JoseError, ValueError, KeyError, TypeError) as error:
@@ -78,13 +80,13 @@ def _release(statement: dict[str, Any], receipt: str) -> AnyRelease:
         return RELEASE.validate_python({**statement, "receipt": receipt})
     except ValidationError as error:
         raise ReceiptError(
-            "The receipt is signed, but not of a release.", case="not-of-a-release"
+            "The receipt is signed, but it does not state a release.", case="not-of-a-release"
         ) from error
 
 
 @dataclass(frozen=True)
 class SavedReceipt:
-    """The content of a receipt file."""
+    """Content of a receipt file."""
 
     receipt: str
     keys: dict[str, Any]
@@ -92,9 +94,10 @@ class SavedReceipt:
     contents: tuple[Content, ...] = ()
     url: str | None = None
     proof: InclusionProof | None = None
+    clusters: dict[str, float] | None = None
 
     def release(self) -> AnyRelease:
-        """The release, verified again, and the contents with it."""
+        """Return the release, verified again, and the contents with it."""
         release = release_from_receipt(self.receipt, self.keys)
         self.check_contents(release)
         return release
@@ -102,7 +105,7 @@ class SavedReceipt:
     def check_contents(self, release: AnyRelease) -> None:
         if self.contents and not same_contents(release, self.contents):
             raise ReceiptError(
-                "The file shows another content than the one that was signed.",
+                "The file shows another content than the signed one. Do not rely on it.",
                 case="another-content-than-signed",
             )
 
@@ -115,6 +118,7 @@ class SavedReceipt:
             "names": self.names,
             "contents": [content.model_dump(mode="json") for content in self.contents],
             "proof": self.proof and self.proof.model_dump(mode="json"),
+            **({"clusters": self.clusters} if self.clusters else {}),
         }
         text = json.dumps(document, ensure_ascii=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")

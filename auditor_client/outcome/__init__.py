@@ -1,4 +1,4 @@
-"""The outcome test: do people with equal scores turn out equally well, whatever their group?
+"""Outcome test: whether people with equal scores have equal outcomes, whatever their group.
 
     from auditor_client import outcome
 
@@ -7,8 +7,8 @@
     for sentence in found.words(tolerance=0.01):
         print(sentence)
 
-A release of kind `outcome-test` has such `moments` too, with noise that every number counts.
-docs/explanation/outcome-test.md says what is estimated and why the limits hold.
+A release of kind `outcome-test` has such `moments` too, with noise that every result takes into
+account. docs/explanation/outcome-test.md defines the estimates and proves the limits.
 
 [YS22] Yu, Saint-Jacques, "Choosing an algorithmic fairness metric for an online marketplace".
 """

@@ -1,13 +1,14 @@
-"""The size of a bias: who would get the opportunities if scores were corrected for it.
+"""Size of a bias: the change of opportunities if scores were corrected for it.
 
-The thought experiments of the paper, on a researcher's own rows: each job gives out as many
-notifications as before (§4.1), each list shows as many candidates as before (§4.2), but to those
-with the highest *corrected* score, the outcome that the regression of their bin predicts.
+These are the paper's thought experiments, on a researcher's own rows. Each job sends the same
+number of notifications as before (§4.1), and each list shows the same number of candidates (§4.2).
+They go to those with the highest *corrected* score: the outcome that the regression of their bin
+predicts.
 
-Limits are by resampling (`resampled`): regressions and lists are made anew each time.
+Limits come from resampling (`resampling_limits`): each resample has its own regressions and lists.
 
 [YS22] Yu, Saint-Jacques, §4.1 and §4.2. The text of §4.2 says that women are under-scored and that
-the correction moves men up; by its own formulas the under-scored move up, and so they do here.
+the correction moves men up. By its own formulas the under-scored group moves up, as it does here.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from auditor_client.outcome.resampling_limits import (
     REPLICATES,
     Copies,
     ResamplingLimits,
-    drawn,
+    draw_resamples,
     limits_of,
 )
 from auditor_client.outcome.scored_rows import Corrected, RowNames, ScoredRows
@@ -32,7 +33,9 @@ from auditor_client.stats.noise_distributions import Floats
 
 @dataclass(frozen=True)
 class CorrectionEffect:
-    """Before and after scores are corrected; `limits` of the percent, of ranks the difference."""
+    """Values before and after the correction; `limits` of the change in percent, or of the
+    difference of ranks.
+    """
 
     before: float
     after: float
@@ -49,7 +52,7 @@ class CorrectionEffect:
 
 @dataclass(frozen=True)
 class Notified:
-    """Notifications by group (N%Δ is `.percent`), and the outcomes of all of them (Y%Δ)."""
+    """Notifications by group (N%Δ is `.percent`), and the outcomes of all groups (Y%Δ)."""
 
     groups: Mapping[str, CorrectionEffect]
     outcome: CorrectionEffect
@@ -71,10 +74,10 @@ def notifications(
 ) -> Notified:
     """Estimate how correction changes notifications, sent where scores reach the threshold [§4.1].
 
-    A row is a candidate scored for a job (`query`), with an outcome where notified. Below the
-    threshold the regression of the bin right above it is used, as in the paper. Limits hold for
-    other jobs like these and, with `person`, for other people too. There are none with 0
-    `replicates`, or where scores right above the threshold may not predict outcomes.
+    A row is a candidate scored for a job (`query`), with an outcome if the candidate was notified.
+    Below the threshold, the regression of the bin just above it is used, as in the paper. Limits
+    hold for other jobs like these and, with `person`, for other people too. There are no limits
+    with 0 `replicates`, or if scores just above the threshold may not predict outcomes.
     """
     columns = RowNames(score, outcome, group, query, person)
     rows = ScoredRows.of(frame, columns)
@@ -84,7 +87,7 @@ def notifications(
     outcomes = np.where(sent, rows.outcomes, 0.0)
 
     def counted(copies: Copies) -> Floats:
-        """By group, then of all outcomes: before, and after."""
+        """Return the values by group, then of all outcomes, before and after."""
         predicted = corrected.predicted(copies.of_rows)
         given = copies.within * sent
         places = rows.by_query(given)[rows.query] - rows.ahead(predicted, copies.within)
@@ -95,9 +98,11 @@ def notifications(
 
     before, after = counted(Copies.of(rows))
     found = limits_of(rows, counted, _percent, delta, replicates, seed)
-    slopes = [corrected.slope(0, copies.of_rows) for copies in drawn(rows, replicates, seed)]
+    slopes = [
+        corrected.slope(0, copies.of_rows) for copies in draw_resamples(rows, replicates, seed)
+    ]
     if np.mean(np.array([1.0, *slopes]) <= 0) > delta / 4:
-        # Whom it would reach below the threshold is anybody's guess.
+        # The data do not show whom it would reach below the threshold.
         found = [one and replace(one, low=-100.0, high=np.inf) for one in found]
     *groups, of_outcome = map(CorrectionEffect, before.tolist(), after.tolist(), found)
     return Notified(dict(zip(rows.names, groups, strict=True)), of_outcome)
@@ -119,19 +124,19 @@ def ranks(
     """Estimate how correction changes the average rank of each group, 1 being the top [§4.2].
 
     A row is a candidate in a list (`query`) ranked by score; candidates with an outcome were seen.
-    As many candidates as were seen count, from the top of each corrected list. Limits are like
+    The number of seen candidates also counts from the top of each corrected list. Limits are like
     those of notifications.
     """
     columns = RowNames(score, outcome, group, query, person)
     rows = ScoredRows.of(frame, columns)
     seen = rows.seen
     if not seen.any():
-        raise InputError(f"No row has a value in {outcome!r}: nothing was observed.")
+        raise InputError(f"No row has a value in {outcome!r}, so no outcome was observed.")
     edges = _edges_of_seen(rows.scores, rows.scores[seen], bins)
     corrected = Corrected.of(rows, frame, columns, edges)
 
     def averaged(copies: Copies) -> Floats:
-        """The average rank by group, before and after."""
+        """Return the average rank by group, before and after the correction."""
         depth = rows.by_query(copies.within * seen)[rows.query]
         predicted = corrected.predicted(copies.of_rows)
         was = rows.ahead(rows.scores, copies.within), copies.within * seen
@@ -146,7 +151,9 @@ def ranks(
 
 
 def _average_rank(rows: ScoredRows, copies: Copies, ahead: Floats, taken: Floats) -> Floats:
-    """By group; the copies of a row that are taken have the places right behind those ahead."""
+    """Return average ranks by group; the taken copies of a row have the positions just behind those
+    ahead.
+    """
     weights = copies.times * taken
     totals, counts = rows.by_group(weights * (ahead + (taken + 1) / 2)), rows.by_group(weights)
     found = np.full(len(counts), np.nan)
@@ -165,7 +172,7 @@ def _difference(before: Floats, after: Floats) -> Floats:
 
 
 def _edges_of_seen(scores: Floats, seen: Floats, bins: Bins) -> Floats:
-    """Quantiles of those seen, stretched to hold everybody."""
+    """Return quantiles of the seen candidates, with end bins extended to cover everybody."""
     found = edges_of(seen, bins)
     if isinstance(bins, int):
         found[[0, -1]] = min(found[0], scores.min()), max(found[-1], scores.max())
@@ -176,7 +183,7 @@ def _refuse_silence(rows: ScoredRows, sent: NDArray[np.bool_], threshold: float)
     silent = int(np.isnan(rows.outcomes[sent]).sum())
     if not sent.any() or silent:
         raise InputError(
-            f"{silent} of {sent.sum()} rows with a score of {threshold:g} or more have no outcome:"
-            " give the threshold from which notifications were sent.",
+            f"{silent} of {sent.sum()} rows with a score of {threshold:g} or more have no "
+            "outcome. Give the threshold from which notifications were sent.",
             case="missing-outcomes",
         )

@@ -1,7 +1,7 @@
-"""One bin of an outcome test, its sums by powers, and how noise enters them.
+"""Sums by powers for one bin of an outcome test, with their noise.
 
-Rows of a group have coordinates u (score) and v (outcome). All that a regression of degree d needs
-is T_k = Σu^k, U_k = Σu^k v and, for its residuals, W_k = Σu^k v².
+Rows of a group have coordinates u (score) and v (outcome). A regression of degree d needs only T_k
+= Σu^k, U_k = Σu^k v and, for its residuals, W_k = Σu^k v².
 """
 
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # The columns of `OutcomeMoments.sums`, as products of u and v.
 NAMES = ("n", "v", "u", "uu", "uv", "vv")
-# Columns that a heteroskedasticity-robust variance needs in addition to `NAMES`.
+# Columns for a heteroskedasticity-robust variance, in addition to `NAMES`.
 HIGHER = ("uuu", "uuuu", "uuv", "uuuv", "uvv", "uuvv")
 # Sums over one person's rows; their products make a variance robust to clusters.
 PERSONAL = ("n", "v", "u", "uv", "uu")
@@ -46,10 +46,10 @@ class SharedQueries:
 
 @dataclass(frozen=True, eq=False)
 class FrameMoments(OutcomeMoments):
-    """Exact sums with those that releases leave out: for variances without a bound.
+    """Exact sums, including those that releases omit, for exact variances in place of bounds.
 
-    `higher[group, bin]` are sums in the order of `HIGHER`. `left_out` rows lay outside of all bins.
-    `shared` is None if the column of queries was not named.
+    `higher[group, bin]` are sums in the order of `HIGHER`. `left_out` rows were outside all bins.
+    `shared` is None if no column of queries was named.
     """
 
     binary: bool = False
@@ -61,9 +61,9 @@ class FrameMoments(OutcomeMoments):
 
 @dataclass(frozen=True, eq=False)
 class BinSums:
-    """The sums of one bin, one row per group. If v is ±1, v² is 1, and no column is needed for it.
+    """Sums of one bin, one row per group. If v is ±1, then v² is 1 and needs no column.
 
-    `columns` are those of the release, `to_names` makes `NAMES` of them.
+    `columns` are those of the release; `to_names` converts them to `NAMES`.
     """
 
     columns: Floats
@@ -90,22 +90,22 @@ class BinSums:
         return self.sums[:, 0]
 
     def of_scores(self, degree: int) -> Floats:
-        """T_0 … T_degree, a row per group."""
+        """Return T_0 … T_degree, with one row per group."""
         return self._powers(("n", "u", "uu"), ("uuu", "uuuu"), degree)
 
     def of_outcomes(self, degree: int) -> Floats:
-        """U_0 … U_degree."""
+        """Return U_0 … U_degree."""
         return self._powers(("v", "uv"), ("uuv", "uuuv"), degree)
 
     def of_squares(self, degree: int) -> Floats:
-        """W_0 … W_degree."""
+        """Return W_0 … W_degree."""
         return self._powers(("vv",), ("uvv", "uuvv"), degree)
 
     def _powers(self, low: tuple[str, ...], high: tuple[str, ...], degree: int) -> Floats:
         found = self.sums[:, [NAMES.index(name) for name in low]]
         if degree >= len(low):
             if self.higher is None:
-                raise InputError("These sums have no higher powers: use rows of your own.")
+                raise InputError("These sums have no higher powers. Use your own rows.")
             more = self.higher[:, [HIGHER.index(name) for name in high]]
             found = np.concatenate([found, more], axis=1)
         return found[:, : degree + 1]
@@ -122,7 +122,9 @@ class BinSums:
         return found
 
     def spread(self, weights: Floats) -> Floats:
-        """The standard deviation of the noise in a weighted sum of `NAMES`, or of several."""
+        """Return the standard deviation of the noise in a weighted sum of `NAMES`, or of
+        several.
+        """
         return np.sqrt((weights @ self.to_names) ** 2 @ self.variance)
 
 
@@ -151,7 +153,7 @@ def bin_sums(moments: OutcomeMoments, number: int, binary: bool) -> BinSums:
 
 
 def _excess_kurtosis(law: Noise) -> float:
-    """Return that of discrete Laplace noise.
+    """Return the excess kurtosis of discrete Laplace noise.
 
     A discrete Gaussian's tails are not heavier than normal.
     """

@@ -11,7 +11,7 @@ _HEIGHT = 260
 
 
 def marginal_chart(tested: Tested, title: str = "average outcome") -> Chart:
-    """The average outcome of each group in each bin, with limits [Figures 4 and 6]."""
+    """Return a chart of each group's average outcome in each bin, with limits [Figures 4 and 6]."""
     rows = [
         {
             "bin": each.bin + 1,
@@ -28,7 +28,9 @@ def marginal_chart(tested: Tested, title: str = "average outcome") -> Chart:
 
 
 def effect_chart(tested: Tested) -> Chart:
-    """Differences to the reference at equal scores, with limits for each alone [Figures 5, 7]."""
+    """Return a chart of differences from the reference at equal scores, with limits for each alone
+    [Figures 5, 7].
+    """
     rows = [
         {
             "bin": each.bin + 1,
@@ -41,7 +43,7 @@ def effect_chart(tested: Tested) -> Chart:
         if each.defined
     ]
     names = [name for name in tested.moments.groups if name != tested.reference]
-    title = f"difference to {tested.reference}"
+    title = f"difference from {tested.reference}"
     words = f"The {title} in outcome at equal scores, in each bin of scores, with limits."
     return _points(rows, names, title, words, zero=True)
 
@@ -49,7 +51,7 @@ def effect_chart(tested: Tested) -> Chart:
 def _points(
     rows: list[dict[str, Any]], names: list[str], title: str, words: str, zero: bool = False
 ) -> Chart:
-    """Points with whiskers, those of one bin next to each other."""
+    """Return points with whiskers; those of one bin stand next to each other."""
     base = chart_of(rows).encode(
         x=alt.X("bin:O", title="bin of scores, from the lowest", axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("group:N", sort=names),

@@ -11,30 +11,30 @@ import numpy as np
 
 from auditor_client.outcome import sandwich_variance as filling
 from auditor_client.outcome.bin_sums import BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import p_value, two_sided
+from auditor_client.outcome.error_quantiles import p_value, two_sided_quantile
 from auditor_client.outcome.marginals import freedom, mean_limits
 from auditor_client.outcome.regression import Control, Fit, fit
 from auditor_client.outcome.sandwich_variance import Variance
 from auditor_client.stats.noise_distributions import Floats
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
-# Least number of rows of a group with which a bin has an estimate.
+# Smallest number of rows of a group for which a bin has an estimate.
 LEAST_ROWS = 10
-# The largest part of the equations that noise may be, and of a variance that its second order may.
+# Largest share of noise in the equations, and of its second order in a variance.
 _MOST_FRAILTY = 0.3
 _MOST_SECOND_ORDER = 0.5
-# The second order is no normal variable; three times its variance is on the safe side.
+# The second order is not normal; three times its variance is on the safe side.
 _SECOND_ORDER = 3.0
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The difference of outcomes at equal scores in this bin: `group` minus `relative_to`.
+    """Difference of outcomes at equal scores in this bin: `group` minus `relative_to`.
 
     `low` and `high` hold for this effect alone. `low_all`, `high_all` and `adjusted`, Holm's
-    p-value, hold for all effects that are tested at once. Where nothing can be estimated, `why`
-    gives the reason, the estimate is NaN, and the limits are those that the groups' average
-    outcomes allow, without control for the score.
+    p-value, hold for all effects that are tested at once. If nothing can be estimated, `why` gives
+    the reason, the estimate is NaN, and the limits follow from the groups' average outcomes,
+    without control for the score.
     """
 
     bin: int
@@ -58,21 +58,21 @@ class Effect:
 
     @property
     def off_support(self) -> bool:
-        """Whether one of the groups has next to nobody here, so that nothing can be compared."""
+        """Whether one of the groups has almost nobody here, so that no comparison is possible."""
         return self.why == OFF_SUPPORT
 
 
-OFF_SUPPORT = "one of the groups has next to nobody in this bin"
+OFF_SUPPORT = "one of the groups has almost nobody in this bin"
 FEW = "too few people, given the noise"
 DROWNED = "scores vary too little in this bin, given the noise, to control for them"
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The effects of all groups relative to the first in one bin, together.
+    """Joint effects of all groups relative to the first, in one bin.
 
-    `noisy` are how noise enters them, a column each, in standard deviations to the fourth power
-    `fourth`; `influence` is how what a person's rows add up to enters them, where that is known.
+    `noisy` is the effect of the noise on them, in standard deviations, one column each, with fourth
+    powers `fourth`. `influence` is the effect of the sums of a person's rows, if known.
     """
 
     bin: int
@@ -94,7 +94,7 @@ class EffectQuestion:
 def bin_effects(
     moments: OutcomeMoments, number: int, order: Sequence[int], question: EffectQuestion
 ) -> tuple[list[Effect], Joint | None]:
-    """Return the effect of every pair of groups, and the joint test where all are defined."""
+    """Return the effect of every pair of groups, and the joint test if all are defined."""
     sums = bin_sums(moments, number, question.binary)
     able = [group for group in order if not _missing(sums, (group, group))]
     fitted = _fitted(sums, able, question)
@@ -114,7 +114,7 @@ def bin_effects(
 
 
 def _fitted(sums: BinSums, able: list[int], question: EffectQuestion) -> "_Fitted | None":
-    """The regression of the groups that are there, unless noise is too large for one."""
+    """Return the regression of the groups present, or None if noise is too large for one."""
     found = fit(sums.only(able), question.control) if len(able) > 1 else None
     if found is None or found.frailty > _MOST_FRAILTY:
         return None
@@ -124,7 +124,7 @@ def _fitted(sums: BinSums, able: list[int], question: EffectQuestion) -> "_Fitte
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """A regression, and by which factor the second order of noise widens its variances."""
+    """Regression, and the factor by which the second order of noise widens its variances."""
 
     fit: Fit
     factor: float
@@ -150,7 +150,7 @@ def _missing(sums: BinSums, pair: tuple[int, int]) -> str:
 
 
 def _second_order(found: Fit) -> float:
-    """The variance of the second order of noise, relative to all, in the effect that has most."""
+    """Return the largest relative variance of the second order of noise among the effects."""
     if found.sums.exact:
         return 0.0
     everything = np.eye(len(found.theta))
@@ -179,7 +179,7 @@ def _effect(
     kurtosis = fourth / se**4 if se else 0.0
     free = min(freedom(found.sums, place) for place in places)
     estimate = float(contrast @ found.theta)
-    width = two_sided(question.delta, free, kurtosis) * se
+    width = two_sided_quantile(question.delta, free, kurtosis) * se
     return Effect(
         *names,
         estimate=estimate * half,
@@ -200,7 +200,7 @@ def _undefined(
     half: float,
     reason: str,
 ) -> Effect:
-    """Both averages hold within their limits with probability 1 - delta: half of it for each."""
+    """Return an undefined effect; its limits give half of delta to each group's average."""
     other, group = (mean_limits(sums, each, question.binary, question.delta / 2) for each in pair)
     low, high = (group[0] - other[1]) * half, (group[1] - other[0]) * half
     return Effect(*names, np.nan, np.nan, low, high, 1.0, reason, low, high, 1.0)

@@ -1,4 +1,4 @@
-"""All effects at once: one statistic over all bins, and limits and p-values that hold together."""
+"""Joint test of all effects: one statistic over all bins, and joint limits and p-values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from scipy import linalg
 
 from auditor_client.outcome.bin_sums import PERSONAL, FrameMoments
 from auditor_client.outcome.effects import Effect, Joint
-from auditor_client.outcome.error_quantiles import two_sided, wald_tail
+from auditor_client.outcome.error_quantiles import two_sided_quantile, wald_tail
 from auditor_client.stats.noise_distributions import Floats
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
 
 @dataclass(frozen=True)
 class Wald:
-    """All effects at once, over all tested bins: is any of them not zero?"""
+    """Wald test that all effects in all tested bins are zero."""
 
     statistic: float
     freedom: int
@@ -23,10 +23,10 @@ class Wald:
 
 
 def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int]) -> Wald | None:
-    """Wald's statistic, or none where no bin is defined.
+    """Return Wald's statistic, or None if no bin is defined.
 
-    Noise is independent between bins, and so are rows, unless they are one person's. What a person
-    contributes to several bins is known with own rows and else within the bound of `variance`.
+    Noise is independent between bins, and so are rows of different people. A person's contributions
+    to several bins are known for own rows, and otherwise within the bound of `sandwich_variance`.
     """
     if not joints:
         return None
@@ -36,7 +36,8 @@ def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int])
         covariance = _with_people(covariance, joints, moments.personal.products, order)
     inverse = np.linalg.pinv(covariance)
     statistic = float(estimates @ inverse @ estimates)
-    # Var(xᵀV⁻¹x) = 2k + Σ_c κ₄(c)·(e_cᵀ V⁻¹ e_c)², e_c how the noisy column c enters x
+    # Var(xᵀV⁻¹x) = 2k + Σ_c κ₄(c)·(e_cᵀ V⁻¹ e_c)², where e_c is the effect of the noisy column c on
+    # x
     noisy = linalg.block_diag(*(each.noisy for each in joints))
     lengths = np.einsum("ic,ij,jc->c", noisy, inverse, noisy, optimize=True)
     fourth = float(lengths**2 @ np.concatenate([each.fourth for each in joints]))
@@ -46,7 +47,7 @@ def wald(joints: Sequence[Joint], moments: OutcomeMoments, order: Sequence[int])
 def _with_people(
     covariance: Floats, joints: Sequence[Joint], products: Floats, order: Sequence[int]
 ) -> Floats:
-    """The covariance between bins that comes from people with rows in several of them."""
+    """Return the covariance between bins caused by people with rows in several of them."""
     places = np.add.outer(np.array(order) * len(PERSONAL), np.arange(len(PERSONAL))).ravel()
     found, size = covariance.copy(), len(joints[0].estimates)
     for i, one in enumerate(joints):
@@ -58,14 +59,16 @@ def _with_people(
     return found
 
 
-def adjusted(effects: list[Effect], tested: tuple[int, ...], delta: float) -> list[Effect]:
+def adjust_for_multiplicity(
+    effects: list[Effect], tested: tuple[int, ...], delta: float
+) -> list[Effect]:
     """With limits that hold at once (Bonferroni), and Holm's p-values."""
     family = [each for each in effects if each.bin in tested and each.defined]
     holm = dict(zip(map(id, family), _holm([each.p_value for each in family]), strict=True))
     found = []
     for each in effects:
         if id(each) in holm:
-            q = two_sided(delta / len(family), each.freedom, each.kurtosis)
+            q = two_sided_quantile(delta / len(family), each.freedom, each.kurtosis)
             low, high = each.estimate - q * each.se, each.estimate + q * each.se
             each = replace(each, low_all=low, high_all=high, adjusted=holm[id(each)])
         found.append(each)
@@ -73,7 +76,7 @@ def adjusted(effects: list[Effect], tested: tuple[int, ...], delta: float) -> li
 
 
 def _holm(values: Sequence[float]) -> list[float]:
-    """Holm's step-down p-values, in the order given."""
+    """Return Holm's step-down p-values, in the given order."""
     found = np.zeros(len(values))
     reached = 0.0
     for rank, place in enumerate(np.argsort(values)):

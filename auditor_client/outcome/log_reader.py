@@ -1,4 +1,4 @@
-"""From a researcher's own rows (pandas, Polars or Arrow) to the sums of an outcome test."""
+"""Sums of an outcome test, read from a researcher's own rows (pandas, Polars or Arrow)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,16 +45,16 @@ def from_frame(
     `bins` is a list of edges, or a number of quantile bins of all scores, or of scores from
     `threshold` on (ten are the paper's deciles). Rows with a score outside the edges, or without an
     outcome, are left out. With `person`, rows of one person may depend on each other; without it,
-    all rows are taken for independent. Outcomes are clipped to `outcome_range` if it is given.
-    `query` is the column of jobs or queries: rows that share one still count as independent, and
-    the verdict warns of it.
+    all rows are treated as independent. Outcomes are clipped to `outcome_range` if it is given.
+    `query` is the column of jobs or queries: rows with the same query still count as independent,
+    and the verdict warns about this.
     """
     optional = [name for name in (person, query) if name is not None]
     table = open_columns(frame, [score, outcome, group, *optional])
     table = table.filter(pc.is_valid(table[outcome]))
     if not len(table):
         raise InputError(
-            f"No row has a value in {outcome!r}: nothing was observed.", case="no-outcomes"
+            f"No row has a value in {outcome!r}, so no outcome was observed.", case="no-outcomes"
         )
     scores, outcomes = numbers(table, score), numbers(table, outcome)
     names, groups = group_codes(table, group)
@@ -82,7 +82,7 @@ def from_frame(
 
 
 def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
-    """Count the rows whose query has rows of somebody else too."""
+    """Count the rows whose query also has rows of other people."""
     rows = np.bincount(queries)
     whose = np.arange(len(queries)) if persons is None else persons
     pairs = np.unique(np.stack([queries, whose]), axis=1)
@@ -91,7 +91,7 @@ def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
     return SharedQueries(int(found.sum()), len(found), int(found.max(initial=0)))
 
 
-def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
+def sums_from_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
     """From exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in this order.
 
     A cell may also be a mapping with n, y, s, ss, sy and yy. Outcomes lie in [0, 1].
@@ -100,7 +100,7 @@ def of_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> Fram
         raw = np.array([list(map(_cell, bins)) for bins in cells.values()], np.float64)
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
-            "Give for each group, and each bin, the sums of 1, Y, s, s², sY and Y²."
+            "Give the sums of 1, Y, s, s², sY and Y² for each group and each bin."
         ) from error
     ends = np.asarray(edges, np.float64)
     if raw.ndim != 3 or raw.shape[1:] != (len(ends) - 1, len(NAMES)):
@@ -121,7 +121,7 @@ def _cell(values: Any) -> list[float]:
 
 
 def numbers(table: pa.Table, column: str, *, missing: bool = False) -> Floats:
-    """A column of finite numbers; NaN where there is none, if some may be `missing`."""
+    """Return a column of finite numbers; NaN for missing ones, if `missing` allows them."""
     try:
         found = table[column].cast(pa.float64()).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -131,18 +131,18 @@ def numbers(table: pa.Table, column: str, *, missing: bool = False) -> Floats:
     wrong = np.isinf(found) if missing else ~np.isfinite(found)
     if wrong.any():
         raise InputError(
-            f"{wrong.sum()} rows have no finite number in {column!r}: fill them or leave them out.",
+            f"{wrong.sum()} rows have no finite number in {column!r}. Fill or remove these rows.",
             case="not-finite",
         )
     return np.asarray(found, np.float64)
 
 
 def group_codes(table: pa.Table, column: str) -> tuple[list[str], Codes]:
-    """The groups by name, sorted, and which one each row has."""
+    """Return the sorted names of groups, and the number of each row's group."""
     if table[column].null_count:
         raise InputError(
-            f"{table[column].null_count} rows have no value in {column!r}: fill them or leave them"
-            " out.",
+            f"{table[column].null_count} rows have no value in {column!r}. Fill or remove "
+            "these rows.",
             case="missing-values",
         )
     words = table[column].cast(pa.string())
@@ -157,17 +157,22 @@ def group_codes(table: pa.Table, column: str) -> tuple[list[str], Codes]:
 
 
 def codes(column: pa.ChunkedArray) -> Codes:
-    """Equal numbers for equal values, from 0 on."""
+    """Return equal numbers, from 0, for equal values."""
     if column.null_count:
-        raise InputError(f"{column.null_count} rows do not say whose they are.")
+        raise InputError(
+            f"{column.null_count} rows do not name their person. Fill or remove these rows."
+        )
     return np.asarray(column.combine_chunks().dictionary_encode().indices.to_numpy(), np.int64)
 
 
 def edges_of(scores: Floats, bins: Bins, threshold: float | None = None) -> Floats:
-    """The edges as given, or quantiles; the threshold is the first if there is one."""
+    """Return the given edges, or quantiles; a threshold is the first edge."""
     if isinstance(bins, int):
         if not 1 <= bins <= _MOST_BINS:
-            raise InputError(f"Ask for 1 to {_MOST_BINS} bins, not {bins}.", case="number-of-bins")
+            raise InputError(
+                f"The number of bins must be from 1 to {_MOST_BINS}, not {bins}.",
+                case="number-of-bins",
+            )
         passed = scores if threshold is None else scores[scores >= threshold]
         if not len(passed):
             raise InputError(
@@ -178,11 +183,13 @@ def edges_of(scores: Floats, bins: Bins, threshold: float | None = None) -> Floa
         if threshold is not None:
             found[0] = threshold
         found = np.unique(found)
-        # One score for everybody is a bin of some width around it.
+        # If all scores are equal, use one bin of some width around the score.
         return found if len(found) > 1 else found[0] + np.array([-0.5, 0.5])
     edges = np.asarray(bins, np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise InputError("Edges must rise, and there must be two at least.", case="not-increasing")
+        raise InputError(
+            "Edges must increase, and there must be at least two.", case="not-increasing"
+        )
     return edges
 
 
@@ -194,9 +201,9 @@ def _range(
         wrong = int(((outcomes < wanted[0]) | (outcomes > wanted[1])).sum())
         if wrong:
             raise InputError(
-                f"{wrong} rows have a value in {column!r} outside of {wanted[0]:g} to"
-                f" {wanted[1]:g} (they reach from {least:g} to {most:g}): correct them, or give"
-                " the range that outcomes have.",
+                f"{wrong} rows have a value in {column!r} outside of {wanted[0]:g} to "
+                f"{wanted[1]:g} (they range from {least:g} to {most:g}). Correct them, or "
+                "give the range of the outcomes.",
                 case="outcome-out-of-range",
             )
         return wanted
@@ -204,14 +211,16 @@ def _range(
         return 0.0, 1.0
     if least == most:
         raise InputError(
-            f"Every row has the outcome {least:g}: there is nothing to compare.",
+            f"Every row has the outcome {least:g}, so there is nothing to compare.",
             case="constant-outcome",
         )
     return least, most
 
 
 def _placed(scores: Floats, edges: Floats) -> tuple[Codes, Floats]:
-    """The bin of each score, the last one closed above, and its place in it."""
+    """Return the bin of each score and its position in the bin; the last bin includes its upper
+    end.
+    """
     number = np.searchsorted(edges[1:-1], scores, side="right")
     low, high = edges[number], edges[number + 1]
     return number, np.asarray((2 * scores - low - high) / (high - low))
@@ -230,12 +239,12 @@ class _Rows:
         if empty.any():
             lost = ", ".join(name for name, none in zip(names, empty, strict=True) if none)
             raise InputError(
-                f"No row of {lost} has a score within the bins: choose other edges.",
+                f"No row of {lost} has a score within the bins. Choose other edges.",
                 case="empty-group",
             )
 
     def sums(self, names: Sequence[str]) -> Floats:
-        """In each cell, of the product of as many u and v as the name has letters."""
+        """Return each cell's sum of the product of u and v that each letter of the name gives."""
         size = self.shape[0] * self.shape[1]
         found = [np.bincount(self._cells, self._product(name), size) for name in names]
         return np.stack(found, axis=1, dtype=np.float64).reshape(*self.shape, len(names))
@@ -246,7 +255,7 @@ class _Rows:
         cells, width = groups * bins, groups * len(PERSONAL)
         if bins * width > _MOST_COLUMNS:
             raise InputError(
-                f"With persons, ask for {_MOST_COLUMNS // width} bins at most.",
+                f"With persons, the largest number of bins is {_MOST_COLUMNS // width}.",
                 case="number-of-bins-with-persons",
             )
         keys, where = np.unique(

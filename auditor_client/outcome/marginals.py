@@ -1,8 +1,8 @@
-"""The average outcome of each group in each bin: Figures 4 and 6 of the paper, with limits.
+"""Average outcome of each group in each bin, with limits (Figures 4 and 6 of the paper).
 
 A mean μ is in the interval unless (Σv - μn)² > q²·(sampling variance at μ + noise variance at μ).
-Noise is in Σv and in n, so that is Wilson's interval and Fieller's in one. Where n is not known
-well enough to divide by, one limit is an end of the range, or both: a one-sided bound, or none.
+Noise is in Σv and in n, so this combines Wilson's interval and Fieller's. If n is too uncertain for
+a division, one or both limits are ends of the range: a one-sided bound, or none.
 
 [Wilson 1927] for v = ±1, where the sampling variance at μ is n(1 - μ²).
 [Fieller 1954] for the ratio of two noisy sums.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditor_client.outcome.bin_sums import NAMES, PERSONAL, BinSums, bin_sums
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
 UPPER = 1.645
@@ -28,9 +28,9 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Marginal:
-    """A group's average outcome in a bin; NaN where (noisy) numbers of people allow none.
+    """Average outcome of a group in a bin; NaN if the (noisy) numbers of people allow none.
 
-    `rows` is how many there are, as far as noise lets see; `kind` says which limits tell anything.
+    `rows` is the noisy number of rows; `kind` states which limits are informative.
     """
 
     group: str
@@ -73,7 +73,12 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
     # |μ| <= 1, so the noise in Σv - μn has at most the variance of both
     sampling = factor * max(squares - v**2 / max(rows, 1.0), 0.0)
     total = (sampling + of_n + of_v) ** 2
-    q2 = two_sided(delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0) ** 2
+    q2 = (
+        two_sided_quantile(
+            delta, freedom(sums, group), sums.fourth[:2].sum() / total if total else 0
+        )
+        ** 2
+    )
     # (Σv - μn)² <= q²(f·S(μ) + σ_v² + μ²σ_n²), S(μ) = n(1 - μ²), or Σv² - 2μΣv + μ²n
     square = n**2 - q2 * (of_n + factor * (-rows if binary else rows))
     linear = -2 * n * v + (0.0 if binary else 2 * q2 * factor * v)
@@ -81,7 +86,9 @@ def mean_limits(sums: BinSums, group: int, binary: bool, delta: float) -> tuple[
 
 
 def _hull(square: float, linear: float, constant: float) -> tuple[float, float]:
-    """The least interval around all μ in [-1, 1] with square·μ² + linear·μ + constant <= 0."""
+    """Return the smallest interval around all μ in [-1, 1] with square·μ² + linear·μ + constant <=
+    0.
+    """
     roots = np.roots([square, linear, constant])
     real = [float(root.real) for root in roots if abs(root.imag) < 1e-12 and abs(root) <= 1]
     ends = [end for end in (-1.0, 1.0) if square + linear * end + constant <= 0]
@@ -95,7 +102,9 @@ def freedom(sums: BinSums, group: int) -> float:
 
 
 def design_effect(sums: BinSums, group: int) -> float:
-    """The variance of Σ(v - v̄) over persons relative to that over rows, or a bound of it."""
+    """Return the variance of Σ(v - v̄) over persons relative to that over rows, or an upper
+    bound.
+    """
     if sums.products is None:
         return float(sums.rows_per_person)
     n, v = sums.sums[group, :2]

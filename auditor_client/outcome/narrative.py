@@ -1,4 +1,4 @@
-"""An outcome test in sentences that a journalist can read and a statistician can check."""
+"""Outcome test in sentences that a journalist can read and a statistician can check."""
 
 import math
 
@@ -9,13 +9,14 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # Measured on simulated logs in which the rows of a job share a random effect.
 _RISK = (
-    "Where they share what decides outcomes, limits are too narrow: in simulated logs without any"
-    " bias the verdict was “unfair” in up to 21 %, not in the 5 % that was asked for."
+    "If rows of one job share influences on their outcomes, limits are too narrow. In "
+    "simulated logs without any bias, the verdict was “unfair” in up to 21 % of cases, "
+    "not in the requested 5 %."
 )
 
 
 def sentences(tested: Tested, tolerance: float) -> list[str]:
-    """The verdict, where it comes from, and what has to be kept in mind."""
+    """Return sentences with the verdict, its sources and its caveats."""
     return [
         headline(tested, tolerance),
         *_findings(tested, tolerance),
@@ -52,12 +53,13 @@ def _finding(tested: Tested, better: str, worse: str, effects: list[Effect]) -> 
     limits = sorted((abs(clearest.low_all), abs(clearest.high_all)))
     low, high = tested.bins[clearest.bin]
     more = f", and likewise in {len(effects) - 1} more bins" if len(effects) > 1 else ""
-    # Rounded outwards: the limits that are printed must hold as well.
+    # Round outwards: the printed limits must hold too.
     return (
-        f"Scores under-predict {better} relative to {worse}: with equal scores from {low:.3g} to"
-        f" {high:.3g}, {better} achieve {abs(clearest.estimate):.3f} more (between"
-        f" {math.floor(limits[0] * 1000) / 1000:.3f} and {math.ceil(limits[1] * 1000) / 1000:.3f},"
-        f" with all bins and pairs held to {100 * (1 - tested.delta):g} % at once){more}."
+        f"Scores under-predict {better} relative to {worse}: with equal scores from "
+        f"{low:.3g} to {high:.3g}, {better} achieve {abs(clearest.estimate):.3f} more "
+        f"(between {math.floor(limits[0] * 1000) / 1000:.3f} and "
+        f"{math.ceil(limits[1] * 1000) / 1000:.3f}, with {100 * (1 - tested.delta):g} % "
+        f"confidence for all bins and pairs at once){more}."
     )
 
 
@@ -86,11 +88,12 @@ def _left_open(tested: Tested) -> list[str]:
 
 
 def caveats(tested: Tested) -> list[str]:
-    """Return the assumptions behind the numbers."""
+    """Return sentences about the assumptions of the numbers."""
     moments = tested.moments
     found = [
-        "Bias is relative to what the score is meant to predict: people's own choices and other"
-        " people's prejudice are part of the outcome, not of this verdict."
+        "Bias is relative to the outcome that the score is meant to predict. People's "
+        "own choices and other people's prejudice are part of the outcome, not of this "
+        "verdict."
     ]
     if moments.noise.variance:
         most = moments.rows_per_person
@@ -99,15 +102,17 @@ def caveats(tested: Tested) -> list[str]:
             " at random, so averages are over people rather than over opportunities."
         )
     elif moments.rows_per_person == 1:
-        found.append("All rows count as independent; name the column of persons if they are not.")
+        found.append("All rows count as independent. Name the column of persons if they are not.")
     found += _of_queries(moments)
     if tested.control == "none":
-        found.append("Differences of scores within a bin are not controlled for.")
+        found.append("The test does not control for differences of scores within a bin.")
     return found
 
 
 def _of_queries(moments: OutcomeMoments) -> list[str]:
-    """Warn of rows that share a job or query: what happens in it moves all of their outcomes."""
+    """Return a warning about rows that share a job or query, which affects all of their
+    outcomes.
+    """
     shared = moments.shared if isinstance(moments, FrameMoments) else None
     if shared is None:
         return [f"Rows of one job or query count as independent of each other. {_RISK}"]

@@ -1,7 +1,7 @@
-"""Two common metrics that do not ask for equal opportunity of the equally qualified (§5.4).
+"""Two common metrics that do not require equal opportunity for equally qualified people (§5.4).
 
-They are here to be compared with: docs/explanation/outcome-test.md shows a fair platform that
-fails each of them, and an unfair one that passes.
+They are here for comparison: docs/explanation/outcome-test.md shows a fair platform that fails each
+of them, and an unfair one that passes.
 """
 
 from typing import Any
@@ -13,9 +13,10 @@ from auditor_client.outcome.log_reader import group_codes, numbers
 
 
 def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[float, float]:
-    """For each outcome, how far the groups' distributions of scores are apart: 0 if s ⊥ G | Y.
+    """Return the distance of the groups' distributions of scores for each outcome: 0 if s ⊥ G | Y.
 
-    The largest difference between two groups in the share of people with any one score.
+    The distance is the largest difference between two groups in the share of people with any one
+    score.
     """
     table = open_columns(frame, [score, outcome, group])
     names, groups = group_codes(table, group)
@@ -34,7 +35,7 @@ def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[
 def precision(
     frame: Any, *, score: str, outcome: str, group: str, threshold: float
 ) -> dict[str, float]:
-    """The average outcome of those in each group whose score reaches the threshold."""
+    """Return the average outcome, in each group, of people whose score reaches the threshold."""
     table = open_columns(frame, [score, outcome, group])
     names, groups = group_codes(table, group)
     treated = numbers(table, score) >= threshold

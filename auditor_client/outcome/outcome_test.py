@@ -1,4 +1,4 @@
-"""The outcome test as a whole: effects in all bins, jointly, with a verdict."""
+"""Complete outcome test: effects in all bins, joint tests and a verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.outcome.bin_sums import FrameMoments
 from auditor_client.outcome.effects import Effect, EffectQuestion, Joint, bin_effects
-from auditor_client.outcome.joint_test import Wald, adjusted, wald
-from auditor_client.outcome.log_reader import of_cells
+from auditor_client.outcome.joint_test import Wald, adjust_for_multiplicity, wald
+from auditor_client.outcome.log_reader import sums_from_cells
 from auditor_client.outcome.marginals import Marginal, marginals
 from auditor_client.outcome.regression import Control
 from auditor_client.outcome.sandwich_variance import Variance
@@ -24,10 +24,10 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """The result of an outcome test.
+    """Result of an outcome test.
 
     `effects` has every pair of groups in every bin. The effects of `tested` bins decide: all bins
-    for a ranking; for a classification the bin right above the threshold. `wald` is None where no
+    for a ranking; for a classification, the bin just above the threshold. `wald` is None if no
     tested bin is defined.
     """
 
@@ -48,22 +48,22 @@ class Tested:
         return list(pairwise(self.moments.edges))
 
     def family(self) -> list[Effect]:
-        """The effects that the verdict is about."""
+        """Return the effects that the verdict covers."""
         return [effect for effect in self.effects if effect.bin in self.tested]
 
     def coefficients(self) -> list[Effect]:
-        """The paper's β̂: relative to the reference, in every bin."""
+        """Return the paper's β̂, relative to the reference, in every bin."""
         return [effect for effect in self.effects if effect.relative_to == self.reference]
 
     def verdict(self, tolerance: float = 0.0) -> Verdict:
-        """Whether outcomes at equal scores differ by more than `tolerance` anywhere tested.
+        """Return whether outcomes at equal scores differ by more than `tolerance` in a tested bin.
 
         `unfair` is wrong with probability at most delta, over all bins and pairs; `fair` with at
-        most delta/2. Bins where a group has next to nobody have no equal scores to compare.
+        most delta/2. Bins in which a group has almost nobody have no equal scores to compare.
         """
         if tolerance < 0:
             raise InputError(
-                f"A tolerance is at least 0, not {tolerance}.", case="negative-tolerance"
+                f"tolerance must be at least 0, not {tolerance}.", case="negative-tolerance"
             )
         compared = [effect for effect in self.family() if not effect.off_support]
         defined = [effect for effect in compared if effect.defined]
@@ -73,13 +73,15 @@ class Tested:
         return "fair" if defined and len(defined) == len(compared) and within else "inconclusive"
 
     def words(self, tolerance: float = 0.0) -> list[str]:
-        """The verdict in sentences: which group is under-predicted, where, by how much."""
+        """Return the verdict in sentences: the under-predicted groups, the scores, and the
+        differences.
+        """
         from auditor_client.outcome.narrative import sentences
 
         return sentences(self, tolerance)
 
     def frame(self) -> pa.Table:
-        """One row per effect."""
+        """Return a table with one row per effect."""
         ends = self.bins
         rows = [
             {"low_score": ends[each.bin][0], "high_score": ends[each.bin][1], **vars(each)}
@@ -88,7 +90,7 @@ class Tested:
         return pa.Table.from_pylist(rows)
 
     def marginal_frame(self) -> pa.Table:
-        """One row per group and bin: the average outcome, with limits."""
+        """Return a table with the average outcome of each group and bin, with limits."""
         return pa.Table.from_pylist([vars(each) for each in self.marginals])
 
 
@@ -103,22 +105,23 @@ def test(
     binary: bool | None = None,
     edges: Sequence[float] | None = None,
 ) -> Tested:
-    """Do people with equal scores turn out equally well, whatever their group?
+    """Test whether people with equal scores have equal outcomes, whatever their group.
 
-    `moments` come from `from_frame` or from a release; or, for each group, sums of 1, Y, s, s², sY
-    and Y² in each bin between `edges`. With a `threshold` only the bin right above it decides (a
-    classification), else all bins do (a ranking). `control` is for the score within a bin: a
-    common slope ("linear", as in the paper), a slope for each group ("slopes"), "quadratic" (own
-    rows only) or "none". `binary`: outcomes are one of the two ends of their range.
+    `moments` come from `from_frame` or from a release; or they are, for each group, sums of 1, Y,
+    s, s², sY and Y² in each bin between `edges`. With a `threshold`, only the bin just above it
+    decides (a classification); otherwise all bins decide (a ranking). `control` adjusts for the
+    score within a bin: a common slope ("linear", as in the paper), a slope for each group
+    ("slopes"), "quadratic" (own rows only) or "none". `binary`: outcomes are one of the two ends of
+    their range.
     """
     if not isinstance(moments, OutcomeMoments):
         if edges is None:
             raise InputError(
-                "Say between which edges the bins of these sums lie: edges=[…].", case="no-edges"
+                "Give the edges of the bins of these sums: edges=[…].", case="no-edges"
             )
-        moments = of_cells(moments, edges)
+        moments = sums_from_cells(moments, edges)
     if not 0 < delta < 1:
-        raise InputError(f"delta is a probability between 0 and 1, not {delta}.")
+        raise InputError(f"delta must lie between 0 and 1, not {delta}.")
     if len(moments.groups) < 2:
         raise InputError("An outcome test compares at least two groups.", case="few-groups")
     known = isinstance(moments, FrameMoments) and moments.binary
@@ -133,7 +136,7 @@ def test(
         joints += [joint] if joint is not None and number in tested else []
     return Tested(
         moments,
-        tuple(adjusted(effects, tested, delta)),
+        tuple(adjust_for_multiplicity(effects, tested, delta)),
         tuple(marginals(moments, question.binary, delta)),
         tested,
         wald(joints, moments, order),
@@ -146,10 +149,10 @@ def test(
 
 
 def _order(moments: OutcomeMoments, reference: str | None) -> list[int]:
-    """The groups, the reference first."""
+    """Return the groups, with the reference first."""
     if reference is not None and reference not in moments.groups:
         raise InputError(
-            f"There is no group {reference!r}; there are: {', '.join(moments.groups)}.",
+            f"There is no group {reference!r}. The groups are: {', '.join(moments.groups)}.",
             case="no-such-group",
         )
     first = 0 if reference is None else moments.groups.index(reference)
@@ -163,7 +166,7 @@ def _tested(moments: OutcomeMoments, threshold: float | None) -> tuple[int, ...]
         if np.isclose(low, threshold, rtol=0, atol=1e-9):
             return (number,)
     raise InputError(
-        f"No bin begins at the threshold {threshold:g}: make it one of the edges, so that a bin"
-        " holds those who just passed.",
+        f"No bin begins at the threshold {threshold:g}: make it one of the edges, so that "
+        "a bin holds people just above it.",
         case="no-bin-at-the-threshold",
     )

@@ -1,9 +1,9 @@
-"""The number of people that an outcome test needs, noise included, before any budget is spent.
+"""Number of people that an outcome test needs, with noise, before any budget is spent.
 
 The test's own code runs on the expected sums of one bin. It gives the width of the limits (w) and
-the standard deviation of the estimate (σ), noise and bounds included. The power is about
-Φ((effect - w)/σ), with w at delta divided by the number of bins and pairs tested. That is a
-forecast; `simulated_power` checks it by whole tests on simulated rows.
+the standard deviation of the estimate (σ), including noise and bounds. The power is about Φ((effect
+- w)/σ), with w at delta divided by the number of tested bins and pairs. This is a forecast;
+`simulated_power` checks it with complete tests on simulated rows.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from scipy import special
 
 from auditor_client.errors import InputError
 from auditor_client.outcome.effects import Effect, EffectQuestion, bin_effects
-from auditor_client.outcome.error_quantiles import two_sided
+from auditor_client.outcome.error_quantiles import two_sided_quantile
 from auditor_client.outcome.log_reader import from_frame
 from auditor_client.outcome.outcome_test import test
 from auditor_client.outcome.sandwich_variance import Variance
@@ -22,7 +22,7 @@ from auditor_client.stats.noise import Epsilon, as_rate
 from auditor_client.stats.noise_distributions import Laplace, Noise, NoNoise
 from auditor_client.stats.outcome_moments import OutcomeMoments
 
-# The fixed point of a release, and what one row can move in it altogether
+# The fixed point of a release, and the total change that one row can cause in it
 # (docs/explanation/outcome-test.md).
 UNITS = (2**20, 2**20, 2**19, 2**18, 2**18, 2**18)
 REACH = 3.25 * 2**20
@@ -32,11 +32,11 @@ _VARIANCES: tuple[Variance, Variance] = ("guarded", "classical")
 
 @dataclass(frozen=True)
 class OutcomeTestPlan:
-    """An outcome test to be: one effect, the same in every bin, of a binary outcome.
+    """Planned outcome test: one effect, the same in every bin, of a binary outcome.
 
-    With `threshold_only` the bin right above the threshold alone is tested. `epsilon` is that of
-    the release, None for own rows. `base` is the reference group's average outcome and `slope` how
-    much more the outcome is at the upper than at the lower end of a bin.
+    With `threshold_only`, only the bin just above the threshold is tested. `epsilon` is that of the
+    release (None: own rows). `base` is the reference group's average outcome. `slope` is the
+    outcome at the upper end of a bin minus that at the lower end.
     """
 
     effect: float
@@ -52,7 +52,7 @@ class OutcomeTestPlan:
     def __post_init__(self) -> None:
         if not 0 < abs(self.effect) < 1 or not 0 <= self.base + self.effect <= 1:
             raise InputError(
-                "The effect added to the base must be an average outcome in [0, 1].",
+                "base plus effect must be an average outcome in [0, 1].",
                 case="effect-out-of-range",
             )
         if not 0 < self.delta < 1 or self.bins < 1 or self.groups < 2 or self.rows_per_person < 1:
@@ -87,9 +87,11 @@ def sample_size(
     delta: float = 0.05,
     threshold_only: bool = False,
 ) -> int:
-    """People per group, in all bins together, until an effect in a bin is found with this power."""
+    """Return the people per group, in all bins together, that find an effect in a bin with this
+    power.
+    """
     if not 0 < power < 1:
-        raise InputError(f"power is a probability between 0 and 1, not {power}.")
+        raise InputError(f"power must lie between 0 and 1, not {power}.")
     known = None if epsilon is None else as_rate(epsilon)
     plan = OutcomeTestPlan(
         effect, bins, groups, known, rows_per_person, base,
@@ -99,7 +101,7 @@ def sample_size(
     while power_of(plan, high) < power:
         low, high = high, 2 * high
         if high > _MOST_PEOPLE:
-            raise InputError("No number of people up to a thousand million is enough.")
+            raise InputError("No number of people up to 1,000,000,000 is enough.")
     while high - low > max(1, low // 1000):
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(plan, middle) >= power else (middle, high)
@@ -112,16 +114,18 @@ def power_of(plan: OutcomeTestPlan, people: int) -> float:
     guarded, plain = (_rehearsed(plan, rows, variance) for variance in _VARIANCES)
     if not guarded.defined or not plain.defined:
         return 0.0
-    width = two_sided(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    width = (
+        two_sided_quantile(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
+    )
     # At worst a person's rows are all alike.
     varies = plain.se * plan.rows_per_person**0.5
     return float(special.ndtr((abs(plan.effect) - width) / varies))
 
 
 def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect:
-    """The effect in a bin with the sums to be expected, scores being spread evenly in it."""
+    """Return the effect in a bin from expected sums, with scores uniform in the bin."""
     means = (2 * plan.base - 1, 2 * (plan.base + plan.effect) - 1)
-    # Mean places of two groups differ by chance, by √(2/3n) for n people.
+    # Mean positions of two groups differ by chance, by √(2/3n) for n people.
     places = (0.0, np.sqrt(2 * plan.rows_per_person * rows / 3))
     sums = [
         [rows, mean * rows + plan.slope * u, u, rows / 3, mean * u + plan.slope * rows / 3, rows]
@@ -141,7 +145,7 @@ def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect
 
 
 def simulated_power(plan: OutcomeTestPlan, people: int, *, runs: int = 200, seed: int = 0) -> float:
-    """The share of simulated tests that find the effect in a bin, on average over its bins."""
+    """Return the share of simulated tests that find the effect in a bin, averaged over bins."""
     generator = np.random.default_rng(seed)
     found = [_finds(plan, people, generator) for _ in range(runs)]
     return float(np.mean(found))

@@ -1,10 +1,10 @@
-"""Outcomes on groups and scores within one bin, from sums: specifications (1) and (2) of the paper.
+"""Regression of outcomes on groups and scores within one bin, from sums (the paper's (1) and (2)).
 
-The normal equations are A θ = b. With noise δ on the sums the error of the estimate is
-A⁻¹(b + δb − (A + δA)θ) up to terms of second order, and what is in brackets is *linear* in the
-noise: for given θ its variance is known exactly. Noise thus adds a second filling to the sandwich,
-Var(θ̂) = A⁻¹ (sampling + noise) A⁻¹. The terms of second order, A⁻¹ δA (θ̂ - θ), have a variance too
-(`second_order`); where noise could turn the equations over, there is no estimate (`frailty`).
+The normal equations are A θ = b. With noise δ on the sums, the error of the estimate is A⁻¹(b + δb
+− (A + δA)θ) up to terms of second order. The bracket is *linear* in the noise: for given θ its
+variance is known exactly. So noise adds a second term to the middle of the sandwich, Var(θ̂) = A⁻¹
+(sampling + noise) A⁻¹. The terms of second order, A⁻¹ δA (θ̂ - θ), have a variance too
+(`second_order`). If noise could make the equations singular, there is no estimate (`frailty`).
 
 [YS22] Yu, Saint-Jacques, "Choosing an algorithmic fairness metric for an online marketplace", eqs.
 (1) and (2).
@@ -24,13 +24,15 @@ from auditor_client.stats.noise_distributions import Floats
 Control = Literal["linear", "slopes", "quadratic", "none"]
 _DEGREES: dict[Control, int] = {"none": 0, "linear": 1, "slopes": 1, "quadratic": 2}
 _SCORES, _OUTCOMES = ("n", "u", "uu"), ("v", "uv")
-# Scores that differ by less, in squares of half a bin, do not differ.
+# Scores with a smaller variance, in squares of half a bin, count as equal.
 _NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """θ̂, with what its variance needs. `places[g, k]`: where in θ the group has its u^k."""
+    """Estimate θ̂, with the inputs of its variance. `places[g, k]` is the index in θ of group g's
+    u^k.
+    """
 
     sums: BinSums
     places: NDArray[np.int64]
@@ -44,22 +46,26 @@ class Fit:
         return int(self.places.shape[1]) - 1
 
     def own(self, group: int) -> Floats:
-        """The coefficients of one group: of 1, u, …"""
+        """Return the coefficients of one group: of 1, u, …"""
         return np.asarray(self.theta[self.places[group]])
 
     def chosen(self, group: int) -> Floats:
-        """The matrix that puts a group's own equations where they are among all."""
+        """Return the matrix that places a group's own equations among all equations."""
         found = np.zeros((len(self.theta), self.degree + 1))
         found[self.places[group], np.arange(self.degree + 1)] = 1.0
         return found
 
     def contrast(self, group: int, other: int) -> Floats:
-        """Weights of θ in how much more the group achieves than the other at the same score."""
+        """Return the weights of θ in the difference of the group's and the other's outcome at equal
+        scores.
+        """
         place = self.at ** np.arange(self.degree + 1)
         return np.asarray((self.chosen(group) - self.chosen(other)) @ place)
 
     def squares(self, group: int) -> tuple[float, Floats]:
-        """The sum of squared residuals of a group, and its weights on `NAMES` if these suffice."""
+        """Return a group's sum of squared residuals, and its weights on `NAMES` if these are
+        sufficient.
+        """
         own = self.own(group)
         weights = np.zeros(len(NAMES))
         weights[NAMES.index("vv")] = 1.0
@@ -80,7 +86,7 @@ class Fit:
     def entering(self, group: int) -> Floats:
         """Return a group's weights of released columns in its equations U_k - Σ_j θ_j T_{k+j}."""
         found = np.zeros((self.degree + 1, len(NAMES)))
-        if self.degree < 2:  # more comes with exact sums only
+        if self.degree < 2:  # higher degrees exist with exact sums only
             for k in range(self.degree + 1):
                 found[k, NAMES.index(_OUTCOMES[k])] = 1.0
                 for j, value in enumerate(self.own(group)):
@@ -89,7 +95,7 @@ class Fit:
 
     @property
     def frailty(self) -> float:
-        """E‖L⁻¹ δA L⁻ᵀ‖², A = LLᵀ: the noise of the design relative to the design itself."""
+        """E‖L⁻¹ δA L⁻ᵀ‖² with A = LLᵀ: the noise of the design relative to the design itself."""
         if self.sums.exact:
             return 0.0
         half = np.linalg.inv(np.linalg.cholesky(self.design))
@@ -97,14 +103,16 @@ class Fit:
         return float(((moved**2).sum(axis=(2, 3)) @ self.sums.variance).sum())
 
     def second_order(self, weights: Floats, covariance: Floats) -> float:
-        """The variance of wᵀ δA (θ̂ - θ), given that of θ̂: w = A⁻¹c for a contrast c."""
+        """Return the variance of wᵀ δA (θ̂ - θ), given that of θ̂, with w = A⁻¹c for a contrast
+        c.
+        """
         turned = self._moved @ weights
         by_column = np.einsum("gci,ij,gcj->gc", turned, covariance, turned)
         return float((by_column @ self.sums.variance).sum())
 
     @cached_property
     def _moved(self) -> Floats:
-        """∂A by each released column of each group."""
+        """Derivatives of A by each released column of each group."""
         found = []
         for group in range(len(self.places)):
             chosen = self.chosen(group)
@@ -114,19 +122,20 @@ class Fit:
 
 
 def fit(sums: BinSums, control: Control) -> Fit | None:
-    """The regression, or none where the (noisy) equations have no one solution."""
+    """Return the regression, or None if the (noisy) equations have no unique solution."""
     if control not in _DEGREES:
         raise InputError(
-            f"The control is one of {', '.join(_DEGREES)}, not {control!r}.", case="unknown-control"
+            f"control must be one of {', '.join(_DEGREES)}, not {control!r}.",
+            case="unknown-control",
         )
     if control == "quadratic" and sums.higher is None:
         raise InputError(
-            "A quadratic control needs the sums of u³, u⁴ and u²Y, which no release has: use"
-            " control='slopes', or rows of your own.",
+            "A quadratic control needs the sums of u³, u⁴ and u²Y, which no release has. "
+            "Use control='slopes', or your own rows.",
             case="no-quadratic-sums",
         )
     if sums.exact and control != "none" and _spread(sums) < _NO_SPREAD:
-        control = "none"  # everybody has the same score: there is nothing to control for
+        control = "none"  # all scores are equal, so there is nothing to control for
     places = _places(len(sums.rows), control)
     degree = places.shape[1] - 1
     size = int(places.max()) + 1
@@ -153,14 +162,14 @@ def _places(groups: int, control: Control) -> NDArray[np.int64]:
 
 
 def _spread(sums: BinSums) -> float:
-    """The variance of scores within groups, all groups together."""
+    """Return the variance of scores within groups, all groups together."""
     n, u, uu = sums.of_scores(2).T
     filled = n > 0
     return float((uu - u**2 / np.where(filled, n, 1.0))[filled].sum() / max(n.sum(), 1.0))
 
 
 def _hankel(power: int, degree: int) -> Floats:
-    """Which entries of a group's own equations hold T_power."""
+    """Return the entries of a group's own equations that hold T_power."""
     place = np.add.outer(np.arange(degree + 1), np.arange(degree + 1))
     return np.asarray(place == power, np.float64)
 

@@ -1,14 +1,14 @@
-"""Limits of the size of a bias, by resampling queries and, if they are told, persons.
+"""Limits of the size of a bias, by resampling queries and, if given, persons.
 
-Queries (jobs, lists) are drawn anew with replacement. So are persons, each with all of their rows,
-and independently: rows of one person in several lists are then no surprise. Where both matter this
-overstates the variance a little, and never understates it in the limit [Owe07, §5].
+Queries (jobs, lists) are drawn with replacement. Independently, so are persons, each with all of
+their rows. This accounts for rows of one person in several lists. If both matter, it overstates the
+variance a little, and never understates it in the limit [Owe07, §5].
 
-Numbers after a correction are of those who *seem* best, and so lean to one side by about what they
-lean by once more when resampled; and they are bent, for no group can lose more than it has. No one
-kind of bootstrap limits is right for all of that. Ours hold four: percentiles of the replicates,
-the same reflected at the estimate (2θ̂ - θ*), and the estimate ± t·sd(θ*), less the bias or not.
-docs/explanation/outcome-test.md says how often they held.
+Numbers after a correction describe those who *seem* best, so they have a bias. Resampling adds
+about the same bias again. Their distribution is also skewed, because no group can lose more than it
+has. No single kind of bootstrap limits is right for all of this. Ours cover four: percentiles of
+the replicates, the same reflected at the estimate (2θ̂ - θ*), and the estimate ± t·sd(θ*), with and
+without bias correction. docs/explanation/outcome-test.md reports their coverage.
 
 [Owe07] Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1, 2007.
 [DH97]  Davison, Hinkley, Bootstrap methods and their application, 1997, §5.2 and §5.3.
@@ -31,7 +31,7 @@ Counted = Callable[["Copies"], Floats]
 
 @dataclass(frozen=True)
 class ResamplingLimits:
-    """Limits that hold with probability 1 - delta, and by how much the estimate leans."""
+    """Limits that hold with probability 1 - delta, and the bias of the estimate."""
 
     low: float
     high: float
@@ -41,14 +41,14 @@ class ResamplingLimits:
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """The copies of each row: `within` its list, multiplied by the copies of its list (`times`)."""
+    """Copies of each row: `within` its list, multiplied by the copies of its list (`times`)."""
 
     within: Floats
     times: Floats
 
     @classmethod
     def of(cls, rows: ScoredRows) -> "Copies":
-        """As they are."""
+        """Return one copy of each row."""
         return cls(np.ones(len(rows.scores)), np.ones(len(rows.scores)))
 
     @property
@@ -64,7 +64,7 @@ def limits_of(
     replicates: int,
     seed: int,
 ) -> list[ResamplingLimits | None]:
-    """Limits of every change between the two rows of what is counted; none where undefined."""
+    """Return limits of every change between the two counted rows; None if undefined."""
     if not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, not {delta}.", case="delta-range")
     value = change(*counted(Copies.of(rows)))
@@ -76,7 +76,9 @@ def limits_of(
             f" {replicates} and {rows.queries}; 0 replicates give none.",
             case="few-replicates-or-queries",
         )
-    found = np.array([change(*counted(copies)) for copies in drawn(rows, replicates, seed)])
+    found = np.array(
+        [change(*counted(copies)) for copies in draw_resamples(rows, replicates, seed)]
+    )
     t = float(special.stdtrit(rows.queries - 1, 1 - delta / 2))
     return [_limits(one, each, delta, t) for one, each in zip(value, found.T, strict=True)]
 
@@ -91,7 +93,7 @@ def _limits(value: float, found: Floats, delta: float, t: float) -> ResamplingLi
     return ResamplingLimits(min(lows), max(highs), se, bias)
 
 
-def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
+def draw_resamples(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
     """Yield `replicates` resamples, the same ones for the same seed."""
     rng = np.random.default_rng(seed)
     for _ in range(replicates):
@@ -103,6 +105,6 @@ def drawn(rows: ScoredRows, replicates: int, seed: int) -> Iterator[Copies]:
 
 
 def _resampled(number: int, codes: Codes, rng: np.random.Generator) -> Floats:
-    """Draw `number` codes with replacement, and return for every row the draws of its code."""
+    """Draw `number` codes with replacement, and return the number of draws of each row's code."""
     times = np.bincount(rng.integers(0, number, number), minlength=number)
     return np.asarray(times[codes], np.float64)

@@ -1,4 +1,4 @@
-"""The variance of a regression's coefficients: the filling of the sandwich A⁻¹ M A⁻¹.
+"""Variance of a regression's coefficients: the middle of the sandwich A⁻¹ M A⁻¹.
 
     classical   one variance for all residuals, as textbooks have it
     hc0, hc1    robust to heteroskedasticity (White), hc1 with n/(n - p); needs `HIGHER`
@@ -15,10 +15,10 @@ as v lies in [-1, 1]. Only Σr² and Σ(u - ū)² are needed, which second momen
 *Rows of one person.* (Σ of m terms)² <= m · (sum of squares): with at most m rows per person the
 cluster-robust variance, of all bins together too, is at most m times the one for independent rows.
 
-*Few outcomes.* Each group gets two more rows in M (not in the estimate), at the ends of the
-range of outcomes: residuals that happen to be all alike say less than they seem to [AC00].
+*Few outcomes.* Each group gets two more rows in M (not in the estimate), at the ends of the range
+of outcomes: residuals that happen to be all equal have less information than they seem to [AC00].
 
-*Noise in Σr² and Σ(u - ū)²* is allowed for by their upper 95 % limits.
+*Noise in Σr² and Σ(u - ū)²* is covered by their upper 95 % limits.
 
 [AC00] Agresti, Caffo, The American Statistician 54 (2000): two successes and two failures.
 """
@@ -38,9 +38,9 @@ _KINDS = ("guarded", "classical", "hc0", "hc1", "cluster")
 
 
 def sampling(fit: Fit, variance: Variance, contrasts: Floats) -> Floats:
-    """The covariance of contrasts (columns) that comes from which rows there happen to be."""
+    """Return the covariance of contrasts (columns) that the sampling of rows causes."""
     if variance not in _KINDS:
-        raise InputError(f"The variance is one of {', '.join(_KINDS)}, not {variance!r}.")
+        raise InputError(f"variance must be one of {', '.join(_KINDS)}, not {variance!r}.")
     weights = fit.inverse @ contrasts
     if variance == "guarded" and fit.degree < 2 and fit.sums.products is not None:
         return _sandwich(fit, weights, "cluster") + _two_rows(fit, weights)
@@ -52,7 +52,9 @@ def sampling(fit: Fit, variance: Variance, contrasts: Floats) -> Floats:
 
 
 def noise(fit: Fit, contrasts: Floats) -> tuple[Floats, Floats]:
-    """The covariance of contrasts that comes from noise, and how each column enters them."""
+    """Return the covariance of contrasts that noise causes, and the effect of each column on
+    them.
+    """
     weights = fit.inverse @ contrasts
     entering = np.concatenate(
         [weights.T @ fit.chosen(group) @ fit.entering(group) for group in _groups(fit)], axis=1
@@ -80,10 +82,10 @@ def _classical(fit: Fit) -> Floats:
 
 
 def _white(fit: Fit) -> Floats:
-    """Σ x xᵀ r², from sums of u^k r² = W_k - 2 Σ_j θ_j U_{k+j} + Σ_j (θ*θ)_j T_{k+j}."""
+    """Return Σ x xᵀ r², from sums of u^k r² = W_k - 2 Σ_j θ_j U_{k+j} + Σ_j (θ*θ)_j T_{k+j}."""
     if fit.sums.higher is None or fit.degree > 1:
         raise InputError(
-            "A robust variance needs rows of your own and a control of degree one.",
+            "A robust variance needs your own rows and a control of degree one.",
             case="rows-for-a-robust-variance",
         )
     filling = np.zeros_like(fit.design)
@@ -109,10 +111,13 @@ def _white(fit: Fit) -> Floats:
 
 
 def _clustered(fit: Fit) -> Floats:
-    """Σ_p g_p g_pᵀ, g_p = Σ over p's rows of x r, with the usual factor for few clusters."""
+    """Return Σ_p g_p g_pᵀ, where g_p = Σ over p's rows of x r, with the usual factor for few
+    clusters.
+    """
     if fit.sums.products is None or fit.degree > 1:
         raise InputError(
-            "Clusters need the persons of rows of your own, and a control of degree 1.",
+            "A cluster-robust variance needs your own rows with their persons, and a "
+            "control of degree 1.",
             case="persons-for-clusters",
         )
     taken = personal(fit)
@@ -154,7 +159,7 @@ def _rows_of_one(fit: Fit, group: int) -> float:
 
 
 def fitted_mean(fit: Fit, group: int) -> tuple[float, float]:
-    """A group's fitted outcome at its mean place, both kept within their range."""
+    """Return a group's fitted outcome at its mean position, both clipped to their range."""
     n, u = fit.sums.of_scores(1)[group] if fit.degree else (fit.sums.rows[group], 0.0)
     place = float(np.clip(u / max(n, 1.0), -1, 1))
     mean = float(np.clip(fit.own(group) @ place ** np.arange(fit.degree + 1), -1, 1))
@@ -162,12 +167,12 @@ def fitted_mean(fit: Fit, group: int) -> tuple[float, float]:
 
 
 def _ends(mean: float) -> float:
-    """Squared residuals of two rows at the ends of the range."""
+    """Return the squared residuals of two rows at the ends of the range."""
     return (1 - mean) ** 2 + (1 + mean) ** 2
 
 
 def _bound(fit: Fit, weights: Floats) -> Floats:
-    """The proved bound, times the rows that one person may have."""
+    """Return the proved bound, multiplied by the largest number of rows of one person."""
     parts = np.zeros((fit.degree + 1, *(weights.shape[1],) * 2))
     for group in _groups(fit):
         place = fitted_mean(fit, group)[1]
@@ -175,7 +180,7 @@ def _bound(fit: Fit, weights: Floats) -> Floats:
         centred = _recentred(place, fit.degree).T @ fit.chosen(group).T @ weights
         for k, most in enumerate(_most(fit, group)):
             parts[k] += most * np.outer(centred[k], centred[k])
-    # One choice of shares serves all contrasts; with one contrast it is the best.
+    # One choice of shares is used for all contrasts; for a single contrast it is the best.
     sizes = np.sqrt(np.trace(parts, axis1=1, axis2=2))
     shares = np.where(sizes > 0, sizes / max(sizes.sum(), 1e-300), 1.0)
     bound = (parts / shares[:, np.newaxis, np.newaxis]).sum(axis=0)
@@ -198,7 +203,7 @@ def _most(fit: Fit, group: int) -> list[float]:
 
 
 def _recentred(place: float, degree: int) -> Floats:
-    """u^k = Σ_l Q[k, l] (u - place)^l."""
+    """Return Q with u^k = Σ_l Q[k, l] (u - place)^l."""
     if degree == 0:
         return np.ones((1, 1))
     rows = [[1.0, 0.0, 0.0], [place, 1.0, 0.0], [place**2, 2 * place, 1.0]]

@@ -1,6 +1,6 @@
-"""Rows of a researcher's own log, with and without an outcome, and what regression makes of them.
+"""Rows of a researcher's own log, with and without an outcome, and their regression.
 
-Rows are kept by query, the highest score first: a place in a list is a place in here.
+Rows are sorted by query, with the highest score first: a position in a list is a position here.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RowNames:
-    """Which columns say what."""
+    """Names of the columns by their meaning."""
 
     score: str
     outcome: str
@@ -35,7 +35,9 @@ class RowNames:
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Rows with and without an outcome (NaN). Without persons, each row is one of its own."""
+    """Rows with and without an outcome (NaN). Without persons, each row counts as its own
+    person.
+    """
 
     scores: Floats
     outcomes: Floats
@@ -88,7 +90,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Rows placed in bins, whose regression predicts their outcome: the corrected score."""
+    """Rows in bins, whose regression predicts their outcome, the corrected score."""
 
     rows: ScoredRows
     edges: Floats
@@ -106,15 +108,16 @@ class Corrected:
         )
         if silent := [name for name in rows.names if name not in moments.groups]:
             raise InputError(
-                f"No row of {', '.join(silent)} has an outcome: leave the group out.",
+                f"No row of {', '.join(silent)} has an outcome. Leave the group out.",
                 case="group-without-outcome",
             )
         return cls(rows, edges, moments.outcome_range, moments.binary)
 
     def predicted(self, weights: Floats) -> Floats:
-        """Ŷ of every row by the regression of its bin, the nearest one beyond all bins.
+        """Return Ŷ of every row by the regression of its bin, or of the nearest bin outside all
+        bins.
 
-        Rows count in the regression by their weights.
+        The regression uses the weights of rows.
         """
         place, u = self._placed
         moments = self._moments(weights)
@@ -123,12 +126,14 @@ class Corrected:
         return np.asarray(moments.outcome(level[place, self.rows.groups] + slope[place] * u))
 
     def slope(self, number: int, weights: Floats) -> float:
-        """By how much the outcome that a bin's regression predicts rises over the bin, halved."""
+        """Return half of the rise over the bin of the outcome that the bin's regression
+        predicts.
+        """
         return regression_of(self._moments(weights), number, self.binary)[1]
 
     @cached_property
     def _placed(self) -> tuple[Codes, Floats]:
-        """The bin of each row, and its place in it."""
+        """The bin of each row, and its position in the bin."""
         edges = self.edges
         place = np.searchsorted(edges, self.rows.scores, side="right") - 1
         place = np.clip(place, 0, len(edges) - 2)
@@ -137,7 +142,7 @@ class Corrected:
 
     @cached_property
     def _products(self) -> tuple[NDArray[np.bool_], Codes, list[Floats]]:
-        """The rows that a regression sees, the cell of each, and products of their u and v."""
+        """The rows of a regression, their cells, and products of their u and v."""
         rows, (low, high) = self.rows, self.outcome_range
         inside = rows.seen & (rows.scores >= self.edges[0]) & (rows.scores <= self.edges[-1])
         place, u = (one[inside] for one in self._placed)
@@ -160,9 +165,10 @@ class Corrected:
 
 
 def regression_of(moments: OutcomeMoments, number: int, binary: bool) -> tuple[Floats, float]:
-    """Level by group, at the middle of a bin, and slope of the scaled outcome in the score.
+    """Return the level of each group, at the middle of a bin, and the slope of the scaled outcome
+    in the score.
 
-    A group of next to nobody gets no effect.
+    A group with almost nobody gets no effect.
     """
     sums = bin_sums(moments, number, binary)
     able = [g for g in range(len(moments.groups)) if sums.rows[g] >= LEAST_ROWS]

@@ -61,7 +61,7 @@ def mandate_chart(dossier: Dossier) -> Chart:
         .encode(
             x=alt.X(
                 "share:Q",
-                title="share of the limit that is spent",
+                title="spent share of the limit",
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%"),
             ),
@@ -88,7 +88,7 @@ def refusal_chart(refusals: Sequence[Refusal]) -> Chart:
             y=alt.Y("code:N", title=None, sort=[code for code, _ in found.most_common()]),
         )
     )
-    words = "Requests refused, by reason: " + ", ".join(f"{c} {n}" for c, n in found.most_common())
+    words = "Refused requests, by reason: " + ", ".join(f"{c} {n}" for c, n in found.most_common())
     return finish(bars.properties(width=WIDTH - 160, height=alt.Step(26)), words)
 
 

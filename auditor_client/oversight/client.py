@@ -22,13 +22,13 @@ from openapi.resources import (
 )
 
 PATH = "/v1/regulator"
-# Charges come in the order of their ids, whose clock is not the ledger's clock.
+# Charges arrive in the order of their identifiers, whose clock is not the ledger's clock.
 _SLACK = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Dossier:
-    """The data of one quarter's report, on one auditor or on all."""
+    """Data of one quarter's report, on one auditor or on all."""
 
     quarter: Quarter
     overview: Overview
@@ -40,7 +40,7 @@ class Dossier:
     auditor: AuditorOverview | None = None
 
     def mandates(self) -> Iterator[tuple[str, MandateOverview]]:
-        """Each mandate with what to call it: of several auditors, whose it is, too."""
+        """Yield each mandate with its name, which includes the auditor if there are several."""
         for auditor in self.overview.auditors:
             whose = "" if self.auditor else f"{auditor.name}: "
             for mandate in auditor.mandates:
@@ -48,7 +48,7 @@ class Dossier:
 
 
 class Insight:
-    """Figures about mandates, charges, requests and uploads: never about people."""
+    """Figures about mandates, charges, requests and uploads, never about people."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -90,7 +90,7 @@ class Insight:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Path:
-        """Write a table: CSV, or Parquet for a name that ends so."""
+        """Write a table as CSV, or as Parquet if the name ends in .parquet."""
         path = Path(path)
         params = {"format": "parquet" if path.suffix == ".parquet" else "csv"}
         params |= {k: v for k, v in _about(auditor_id, since, until).items() if v is not None}
@@ -101,7 +101,7 @@ class Insight:
         return part.replace(path)
 
     def dossier(self, quarter: Quarter, auditor_id: str | None = None) -> Dossier:
-        """Everything that the report of a quarter shows."""
+        """Return all data that the report of a quarter shows."""
         overview = self.overview(auditor_id)
         if auditor_id is not None and not overview.auditors:
             raise InputError(f"There is no auditor {auditor_id}.", case="no-such-auditor")
@@ -121,7 +121,7 @@ class Insight:
         )
 
     def _charges(self, quarter: Quarter, auditor_id: str | None) -> Iterator[Charge]:
-        """Those of the quarter, newest first."""
+        """Return the charges of the quarter, newest first."""
         for charge in self._transport.items(f"{PATH}/charges", Charge, auditor_id=auditor_id):
             if charge.charged_at < quarter.since - _SLACK:
                 return

@@ -25,7 +25,7 @@ class Quarter:
 
     @property
     def until(self) -> datetime:
-        """The first instant after it."""
+        """The first instant after the quarter."""
         year, month = divmod(12 * self.year + 3 * self.number, 12)
         return datetime(year, month + 1, 1, tzinfo=UTC)
 

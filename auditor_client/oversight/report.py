@@ -1,4 +1,4 @@
-"""The report of a quarter, for a regulator to print: one auditor, or all of them."""
+"""Report of a quarter, for a regulator to print: on one auditor, or on all."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,30 +12,32 @@ from openapi.problems import TABLE
 from openapi.resources import Flag, MandateOverview
 
 RESTS_ON = (
-    "Amounts are exact, and count the price of changing one person’s data, the stricter of the two"
-    " relations of differential privacy. A charge that was refunded is listed, and not counted.",
-    "Limits, what is spent and what remains are as they were when this was made; charges, refusals"
-    " and flags are those of the quarter.",
-    "Flags are made of what was uploaded and charged. Who was found on the platform, scores and"
-    " balances are not known here, and nothing above depends on them.",
-    "Two uploads are compared by sketches that are erased with the audience, at the latest thirty"
-    " days after its last release: a pair of which one was erased is not found any more.",
+    "Amounts are exact. They state the price under the change-one relation, the stricter "
+    "of the two relations of differential privacy. A refunded charge is listed but not "
+    "counted.",
+    "Limits, spent amounts and remaining amounts are those at the time of this report. "
+    "Charges, refusals and flags are those of the quarter.",
+    "Flags are computed from uploads and charges. This report contains no matches, "
+    "scores or balances, and nothing above depends on them.",
+    "Two uploads are compared by sketches. A sketch is erased with its audience, at the "
+    "latest thirty days after the last release. After that, pairs with this audience are "
+    "no longer found.",
 )
 
 
 def render(dossier: Dossier) -> str:
-    """The whole page."""
+    """Return the whole page."""
     who = dossier.auditor.name if dossier.auditor else "all auditors"
     title = f"Oversight of {who}, {dossier.quarter}"
     parts = [
         f"<h1>{escape(title)}</h1>",
         _glance(dossier),
         section("Mandates", _mandates(dossier)),
-        section("What was charged", *_charges(dossier)),
-        section("What was refused, and why", *_refusals(dossier)),
-        section("What is unusual", *_flags(dossier)),
-        section("What this rests on", bullets(RESTS_ON)),
-        section("Check it yourself", _check(dossier)),
+        section("Charges", *_charges(dossier)),
+        section("Refusals and their reasons", *_refusals(dossier)),
+        section("Unusual patterns", *_flags(dossier)),
+        section("Basis of this report", bullets(RESTS_ON)),
+        section("Verification", _check(dossier)),
     ]
     return page(title, parts)
 
@@ -68,28 +70,31 @@ def _mandates(dossier: Dossier) -> str:
             f"{mandate.spent:f}",
             f"{mandate.spent_30_days:f}",
             f"{mandate.remaining:f}",
-            str(mandate.exhausted_on or "not before its end"),
+            str(mandate.exhausted_on or "not before it ends"),
             f"{mandate.valid_until:%Y-%m-%d}",
         )
         for name, mandate in dossier.mandates()
     ]
     if not rows:
-        return "<p>None was granted.</p>"
+        return "<p>No mandate was granted.</p>"
     header = (
         "mandate",
         "limit",
         "spent",
         "in 30 days",
         "remains",
-        "used up, at this rate",
+        "spent completely, at this rate",
         "ends",
     )
-    caption = "Share of each limit that is spent; of one that renews, of what never comes back."
+    caption = (
+        "Spent share of each limit. For a mandate with renewal, the share is that of the "
+        "total that never renews."
+    )
     return figure(charts.mandate_chart(dossier), caption) + table("", header, rows, figures=True)
 
 
 def limit_words(mandate: MandateOverview) -> str:
-    """The limit with its currency and how it comes back."""
+    """Return the limit with its currency and its renewal."""
     words = f"{mandate.limit:f} {mandate.currency}"
     if mandate.renewal is None:
         return words
@@ -124,10 +129,10 @@ def _refusals(dossier: Dossier) -> Iterator[str]:
     if not dossier.refusals:
         yield "<p>No request was refused in the quarter.</p>"
         return
-    yield figure(charts.refusal_chart(dossier.refusals), "Requests refused, by reason.")
+    yield figure(charts.refusal_chart(dossier.refusals), "Refused requests, by reason.")
     codes = Counter(refusal.code for refusal in dossier.refusals)
     reasons = [(code, _meaning(code), str(count)) for code, count in codes.most_common()]
-    yield table("Reasons", ("code", "what it means", "requests"), reasons)
+    yield table("Reasons", ("code", "meaning", "requests"), reasons)
     rows = [
         (
             f"{refusal.at:%Y-%m-%d %H:%M}",
@@ -145,11 +150,11 @@ def _refusals(dossier: Dossier) -> Iterator[str]:
 
 def _flags(dossier: Dossier) -> Iterator[str]:
     yield (
-        "<p>A flag is a pattern worth a question, not an accusation: most have a good reason. The"
-        " thresholds are public.</p>"
+        "<p>A flag is a reason to ask a question, not an accusation. Most patterns have "
+        "a good reason. The thresholds are public.</p>"
     )
     if not dossier.flags.flags:
-        yield "<p>None was raised in the quarter.</p>"
+        yield "<p>No flag was raised in the quarter.</p>"
     for flag in dossier.flags.flags:
         yield _flag(dossier, flag)
 
@@ -172,9 +177,9 @@ def _flag(dossier: Dossier, flag: Flag) -> str:
 def _check(dossier: Dossier) -> str:
     who = f" --auditor {dossier.auditor.id}" if dossier.auditor else ""
     return (
-        "<p>Every charge and refusal above is an entry of the ledger, which can be verified"
-        " offline, with keys of your own, against what the platform signed. To do so, and to make"
-        " this report again:</p>"
+        "<p>Every charge and refusal above is an entry of the ledger. You can verify the ledger"
+        " offline, with your own copy of the keys. To do so, and to make this report"
+        " again:</p>"
         "<pre>pip install platform-auditor\n"
         "auditor ledger export --out ledger.jsonl\n"
         "auditor ledger verify ledger.jsonl --keys keys.json\n"
@@ -203,5 +208,5 @@ def _meaning(code: str) -> str:
 
 
 def _details(title: str, inside: str) -> str:
-    """Open, since a printer does not unfold."""
+    """Return an open details element, because a printer cannot open it."""
     return f"<details open><summary>{escape(title)}</summary>{inside}</details>"

@@ -1,6 +1,7 @@
-"""Opening a two-party run: the regulator decrypts the weights, looks at each, and says what it is.
+"""Opening of a two-party run: the regulator decrypts and checks every weight, and states the
+result.
 
-Nothing of the weights is kept or sent: only whether they are as declared.
+The weights are neither stored nor sent: only the statement whether they are as declared.
 """
 
 from base64 import urlsafe_b64decode
@@ -22,25 +23,25 @@ PATH = "/v1/regulator/two-party-runs"
 
 
 def waiting(transport: Transport) -> list[StoredRun]:
-    """Runs that were answered and not delivered yet."""
+    """Return runs that were answered but not yet delivered."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(list[StoredRun]).validate_json(transport.send("GET", PATH).content)
 
 
 def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredRun, "Opening"]:
-    """The stored run, and what is found in it with the regulator's key."""
+    """Return the stored run, and the findings of the opening with the regulator's key."""
     try:
         from privacy.two_party import RunTerms, open_transcript, opening_key_of
     except ImportError as error:
         raise InputError(
-            "To open runs install more: pip install 'platform-auditor[two-party]'."
+            "Opening runs needs further packages: pip install 'platform-auditor[two-party]'."
         ) from error
     run = transport.get(f"{PATH}/{audit_id}", StoredRun)
     if run.sealed_to != key.as_dict(private=False)["x"]:
         raise InputError(
-            f"{audit_id} is sealed to another key, which {run.regulator_id} had when it was run:"
-            " only that key opens it.",
+            f"{audit_id} is sealed to another key, which {run.regulator_id} had at the "
+            "time of the run. Only that key opens it.",
             case="another-key",
         )
     stored = transport.send("GET", f"{PATH}/{audit_id}/messages").content
@@ -51,19 +52,19 @@ def look_into(transport: Transport, audit_id: str, key: OKPKey) -> tuple[StoredR
 
 
 def state(statements: Statements, run: StoredRun, opening: "Opening") -> StoredRun:
-    """Say, signed and for the ledger, what was found: without findings it can be delivered."""
+    """Sign a statement of the findings for the ledger; a run without findings can be delivered."""
     codes = list(dict.fromkeys(finding.code for finding in opening.findings))
     body = validate(OpeningDraft, audit_id=run.audit_id, transcript=run.transcript, findings=codes)
     return statements.post("/v1/regulator/openings", "opening", body, StoredRun)
 
 
 def _messages(stored: bytes) -> Iterator[bytes]:
-    """Each after its length in four bytes."""
+    """Yield each message after its length in four bytes."""
     place = 0
     while place < len(stored):
         length = int.from_bytes(stored[place : place + 4], "big")
         message = stored[place + 4 : place + 4 + length]
         if len(message) != length:
-            raise ContractError("The stored messages break off.")
+            raise ContractError("The stored messages are truncated.")
         yield message
         place += 4 + length

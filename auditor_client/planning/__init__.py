@@ -1,1 +1,1 @@
-"""Planning: people, power and noise before an audit is paid for."""
+"""Planning: people, power and noise of an audit, before it is paid."""

@@ -1,4 +1,4 @@
-"""The noise of an audit by how its audience comes about, from the plans that the service prices by.
+"""Noise of an audit by the origin of its audience, from the plans that the service uses for prices.
 
 upload      people find their way by identifiers; how many match is private, so a size is bought
 sample      drawn by the platform, of exact size: one person displaces another, so everything
@@ -28,10 +28,10 @@ def planned_audit(
     size_epsilon: Epsilon | None = None,
     size_rho: Epsilon | None = None,
 ) -> tuple[SizeKind, Planned]:
-    """Return what is known of sizes, and the noise, as the service would price the audit.
+    """Return the known sizes and the noise, as in the service's price of the audit.
 
-    Without `audience`, `sizes` says what is known and the noise is that of an upload. With it, a
-    `size_epsilon` (or `size_rho`) of 0 buys no size, and the bins' sum must do.
+    Without `audience`, `sizes` states the known sizes, and the noise is that of an upload. With
+    `audience`, a `size_epsilon` (or `size_rho`) of 0 buys no size, and the sum of the bins is used.
     """
     if audience is None:
         return sizes, planned_noise(mechanism, epsilon, rho, size_epsilon, size_rho)
@@ -77,7 +77,7 @@ def _parts(
 
 
 def _noise(part: PlannedTable, paid: Epsilon | None) -> AnyNoise:
-    """Return the law of one cell: what a person moves, over what is paid for it."""
+    """Return the noise of one cell: its sensitivity divided by its price."""
     moved = part.bounds.added
     if part.mechanism == "discrete-gaussian":
         # sigma² = (squared L2) / 2ρ   (privacy/waist/gaussian.py)

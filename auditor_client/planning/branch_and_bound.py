@@ -1,10 +1,10 @@
-"""Is a function of two shares below a plane everywhere? A proof by boxes.
+"""Branch and bound: a proof by boxes that a function of two shares is below a plane everywhere.
 
 A sum over bins, Σ_y G(p_y, q_y), where the shares of each group add up to at most one, is for every
 λ >= 0 at most λ + bins · max over p, q of (G(p, q) - λ (p + q)/2): Lagrange's bound of a linear
 programme. So Σ_y G <= level follows from G(p, q) <= (level - λ)/bins + λ (p + q)/2 for all p and q,
 which `certified` proves: it covers all p and q by boxes, compares a bound of G on each box with the
-plane at its lowest corner, and cuts boxes in four until all of them pass.
+plane at its lowest corner, and splits boxes in four until all of them pass.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from auditor_client.stats.noise import Floats
 
-# A bound of G on the boxes of a cover, by their lower corners; G itself if the width is zero.
+# Bound of G on the boxes of a cover, by their lower corners; G itself if the width is zero.
 Bound = Callable[[Floats, Floats, float], Floats]
-# The least that is allowed in a box, by its lower corner.
+# The smallest allowed value in a box, by its lower corner.
 Allowed = Callable[[Floats, Floats], Floats]
 
 _SIDE = 16
@@ -27,7 +27,7 @@ _LAMBDAS = 64
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A bound of G(p, q): base + slope·(p + q)/2."""
+    """Bound of G(p, q): base + slope·(p + q)/2."""
 
     base: float
     slope: float
@@ -37,9 +37,9 @@ class Plane:
 
 
 def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple[Plane, float]:
-    """The λ that leaves most room where G(share, share) has these values, and that room.
+    """Return the λ with the most slack for these values of G(share, share), and that slack.
 
-    A room below one means that no λ will do.
+    A slack below one means that no λ is possible.
     """
     slopes = level * np.linspace(0, 1, _LAMBDAS)[:, None]
     allowed = (level - slopes) / bins + slopes * shares
@@ -50,17 +50,19 @@ def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple
 
 
 def sum_at_equal_shares(values: Floats, shares: Floats, most: float, bins: int) -> float:
-    """The bound of Σ_y G if G were largest at equal shares, with these values there; λ <= most."""
+    """Return the bound of Σ_y G if G were largest at equal shares, with these values there; λ <=
+    most.
+    """
     slopes = most * np.linspace(0, 1, 4 * _LAMBDAS)[:, None]
     return float((slopes[:, 0] + bins * (values - slopes * shares).max(axis=1)).min())
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """Boxes [x, x + width] x [y, y + stretch·width] over all that matters.
+    """Boxes [x, x + width] x [y, y + stretch·width] that cover all relevant shares.
 
-    `matters` tells which boxes do, by their lower corners. `probe` is where along x, as a part of
-    the width, G itself is looked at.
+    `matters` selects the relevant boxes by their lower corners. `probe` is the position along x, as
+    a part of the width, at which G itself is computed.
     """
 
     x: Floats
@@ -71,7 +73,7 @@ class Cover:
     probe: float = 0.0
 
     def inside(self) -> "Cover":
-        """Only the boxes that matter."""
+        """Return only the relevant boxes."""
         return self.only(self.matters(self.x, self.y))
 
     def only(self, wanted: NDArray[np.bool_]) -> "Cover":
@@ -84,15 +86,15 @@ class Cover:
         return replace(self, x=x, y=y, width=width).inside()
 
 
-def square(*, symmetric: bool) -> Cover:
-    """The shares of two groups; half of them will do if G(p, q) = G(q, p)."""
+def unit_square(*, symmetric: bool) -> Cover:
+    """Return the shares of two groups; half of them will do if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
     matters = np.greater_equal if symmetric else lambda p, _: np.ones_like(p, dtype=bool)
     return Cover(p, q, 1 / _SIDE, 1.0, matters).inside()
 
 
-def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
+def prove_bound(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
     """Whether G is proved to be nowhere above what is allowed."""
     while len(cover.x):
         found = bound(cover.x, cover.y, cover.width)
@@ -108,6 +110,6 @@ def certified(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) ->
 
 
 def _hopeless(bound: Bound, allowed: Allowed, cover: Cover) -> bool:
-    """Whether G itself exceeds what is allowed somewhere: then no finer boxes can help."""
+    """Tell whether G itself exceeds the allowed value somewhere: then finer boxes cannot help."""
     x, y = cover.x + cover.probe * cover.width, cover.y
     return bool(len(x)) and bool((bound(x, y, 0.0) > allowed(x, y)).any())

@@ -1,4 +1,4 @@
-"""A certified bound on P(|EFG - FG| > alpha), the promise of the paper, from exact tails.
+"""Certified bound on P(|EFG - FG| > alpha), the guarantee of the paper, from exact tails.
 
 With true differences d_y of a pair's shares and FG = g >= |d_y|, EFG > FG + α means that some
 measured difference exceeds α + g in size, and EFG < FG - α, possible only if g > α, that the
@@ -7,7 +7,8 @@ largest one is off by more than α. So P(|EFG - FG| > α) is at most a sum over 
     G(p, q) = P(|measured difference| > α + |d|)    if |d| <= α,
               P(|measured - true difference| > α)   otherwise,
 
-and `boxes` bounds the sum, whatever the shares. The proof is in docs/explanation/planning.md.
+and `branch_and_bound` bounds the sum for all shares. The proof is in
+docs/explanation/planning.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 
 from auditor_client.planning.branch_and_bound import (
     best_plane,
-    certified,
-    square,
+    prove_bound,
     sum_at_equal_shares,
+    unit_square,
 )
 from auditor_client.planning.equal_groups import EqualGroups
 from auditor_client.stats.noise import Floats, difference
@@ -31,17 +32,17 @@ from auditor_client.stats.sliding_products import shifted_products
 
 _ROUND_OFF = 1e-10
 _NARROWEST = 5e-4
-# What a row of masses may leave out at each end; it counts as an error.
+# Probability that a row of masses may omit at each end; it counts as an error.
 _LEFT_OUT = 1e-9
 _SHARES = np.linspace(0.0, 1.0, 49)
-# Numbers of people that one proof is first tried for.
+# Number of consecutive sizes for which one proof is tried first.
 _BLOCK = 8
-# Where shares are rounded: points of the lattice within alpha, and parts of a person for the sizes;
-# first coarsely, which is quick and often enough.
+# Rounding of shares: points of the lattice within alpha, and parts of a person for the sizes.
+# Coarse values come first: they are fast and often sufficient.
 _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
-def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
+def is_certified(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
     """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
     for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
@@ -55,18 +56,19 @@ def holds(alpha: float, delta: float, estimator: Estimator, people: Sequence[int
     return False
 
 
-def least_held(
+def least_certified(
     alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
 ) -> int:
-    """The least of the numbers so that `holds` for it and all larger ones; their end if for none.
+    """Return the smallest number such that `holds` for it and all larger ones; return their end if
+    none.
 
-    Groups are equally large. Where sizes are known, one proof may do for several numbers.
+    Groups are equally large. If sizes are known, one proof may cover several numbers.
     """
     pairs = groups * (groups - 1) // 2
 
     def held(fewest: int, most: int) -> bool:
         if not estimator.exact:
-            return fewest == most and holds(alpha, delta, estimator, [most] * groups)
+            return fewest == most and is_certified(alpha, delta, estimator, [most] * groups)
         pair = _equal_groups(alpha, estimator, fewest, most)
         return pair.needed(delta / pairs) <= delta / pairs and pair.certified(delta / pairs)
 
@@ -81,7 +83,9 @@ def least_held(
 
 
 def _least(held: Callable[[int, int], bool], fewest: int, most: int) -> int:
-    """The least number from which on up to `most` all are held; one more if none is."""
+    """Return the smallest number from which all up to `most` hold; return `most` plus one if none
+    does.
+    """
     if held(fewest, most):
         return fewest
     if fewest == most:
@@ -93,7 +97,7 @@ def _least(held: Callable[[int, int], bool], fewest: int, most: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two groups, the one with fewer people first; shares as lattices, rounded up and down."""
+    """Two groups, the smaller one first; shares are lattices, rounded up and down."""
 
     alpha: float
     bins: int
@@ -103,13 +107,13 @@ class Pair:
     down: tuple[Lattice, Lattice]
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would use, if it is near `level`."""
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
         plane, room = best_plane(self._at_equal_shares, _SHARES, level, self.bins)
-        cover = square(symmetric=self._symmetric)
-        return room >= 1 and certified(self.error, plane.at, cover, _NARROWEST)
+        cover = unit_square(symmetric=self._symmetric)
+        return room >= 1 and prove_bound(self.error, plane.at, cover, _NARROWEST)
 
     @property
     def _symmetric(self) -> bool:
@@ -120,13 +124,13 @@ class Pair:
         return self.error(_SHARES, _SHARES, 0.0)
 
     def error(self, p: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [p, p + width] x [q, q + width]."""
+        """Return a bound of G on each box [p, p + width] x [q, q + width]."""
         high_p, high_q = np.minimum(p + width, 1), np.minimum(q + width, 1)
         least = np.maximum(np.maximum(p - high_q, q - high_p), 0.0)
         far = np.maximum(high_p - q, high_q - p) > self.alpha
         bar_p = self.alpha + np.where(far, p - high_q, least)
         bar_q = self.alpha + np.where(far, q - high_p, least)
-        if self._symmetric:  # both at once, which is quicker
+        if self._symmetric:  # compute both at once, which is faster
             sides = zip((high_p, q, bar_p), (high_q, p, bar_q), strict=True)
             one, two = np.split(self._exceeds(0, *map(np.concatenate, sides)), 2)
         else:
@@ -134,7 +138,9 @@ class Pair:
         return np.minimum(one + two + _ROUND_OFF, 2.0)
 
     def _exceeds(self, which: int, p: Floats, q: Floats, bar: Floats) -> Floats:
-        """P(share of group `which` - share of the other > bar), largest at these corners."""
+        """Return P(share of group `which` - share of the other > bar), which is largest at these
+        corners.
+        """
         more, less = self.up[which], self.down[1 - which]
         shares, row = np.unique(p, return_inverse=True)
         masses, rest = more.given(self.people[which], shares)
@@ -143,7 +149,7 @@ class Pair:
         start, masses = _window(less.given(self.people[1 - which], others)[0])
         left = np.maximum(1.0 - masses.sum(axis=1), 0.0)
         least = np.floor(bar / self.width + 1e-9).astype(np.int64) + 1 + start[other]
-        # Below the lattice a tail is whole, above it is nothing.
+        # Below the lattice a tail is one, above it is zero.
         wide = masses.shape[1]
         tails = np.pad(tails, ((0, 0), (wide, 0)), mode="edge")
         tails = np.pad(tails, ((0, 0), (0, wide)))
@@ -153,7 +159,7 @@ class Pair:
 
 
 def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """The part of each row that holds nearly all of it: where it starts, and its masses."""
+    """Return the part of each row that holds nearly all of its mass: its start and its masses."""
     sums = np.cumsum(masses, axis=1)
     start = (sums < _LEFT_OUT).sum(axis=1)
     length = int(((sums <= sums[:, -1:] - _LEFT_OUT).sum(axis=1) - start).max()) + 1
@@ -162,7 +168,7 @@ def _window(masses: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _whole(estimator: Estimator, people: Sequence[int]) -> bool:
-    """Whether all measured shares are multiples of 1/people."""
+    """Tell whether all measured shares are multiples of 1/people."""
     return estimator.exact and len(set(people)) == 1
 
 
@@ -171,7 +177,7 @@ def _equal_groups(alpha: float, estimator: Estimator, fewest: int, people: int) 
     return EqualGroups(alpha, estimator.bins, people, both, fewest)
 
 
-# Few: each keeps its rows of masses, some megabytes.
+# The cache is small because each entry holds its rows of masses, some megabytes.
 @lru_cache(maxsize=16)
 def _pair(
     alpha: float, estimator: Estimator, fewer: int, more: int, rounding: tuple[int, int]

@@ -1,6 +1,7 @@
 """Charts of planning: curves of power.
 
-Lines differ by dash and symbol as well as by colour, so that they can be told in black and white.
+Lines differ by dash and symbol as well as by colour, so that a reader can distinguish them in black
+and white.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,14 @@
-"""Errors of two equally large groups of known size, where few boxes are enough for a proof.
+"""Errors of two equally large groups of known size, for which few boxes are enough for a proof.
 
 S = X_a - X_b + (noise) is whole. Let p be the larger share, d = p - q. For a fixed d, the tail
 P(S >= T) grows with q as long as p + q < 1 and falls beyond: its slope along q is
 
     n (1 - p - q) (P(R = T - 1) - P(R = T)),
 
-R being S without one person of each group, if T - 1 lies beyond the most likely value of R. So a
-box of d and q has its largest tail at a known q, and as T is whole, boxes that end where it jumps
-lose nothing along d. And for a given T the tail grows with the number of people as long as the
-means of X_a and X_b stay: one proof may serve several numbers. Both are shown in
-docs/explanation/planning.md.
+where R is S without one person of each group, if T - 1 lies beyond the most likely value of R. So a
+box of d and q has its largest tail at a known q. As T is whole, boxes that end at its jumps lose
+nothing along d. For a given T and fixed means of X_a and X_b, the tail grows with the number of
+people: one proof may cover several numbers. Both are shown in docs/explanation/planning.md.
 """
 
 import math
@@ -23,23 +22,24 @@ from numpy.typing import NDArray
 from auditor_client.planning.branch_and_bound import (
     Cover,
     best_plane,
-    certified,
+    prove_bound,
     sum_at_equal_shares,
 )
 from auditor_client.stats.noise_distributions import Floats, Integers, Noise
 from auditor_client.stats.share_distribution import binomial
 from auditor_client.stats.sliding_products import shifted_products
 
-# Beyond this many standard deviations a binomial law has at most 2·exp(-2·_DEVIATIONS²/4) = 4e-11
-# # (Hoeffding). _ROUND_OFF covers two such tails, the tails of the noise, and round-off.
+# Beyond this number of standard deviations a binomial distribution has at most
+# 2·exp(-2·_DEVIATIONS²/4) = 4e-11 # (Hoeffding). _ROUND_OFF covers two such tails, the tails of the
+# noise, and round-off.
 _DEVIATIONS = 7.0
 _ROUND_OFF = 1e-9
 _NARROWEST = 1e-4
 _SHARES = np.linspace(0.0, 1.0, 49)
-# Boxes along d at first, and how much longer they are along q.
+# Number of initial boxes along d, and the ratio of their length along q.
 _SIDE = 32
 _STRETCH = 4.0
-# Errors are likeliest just before T jumps, at the far end of a box.
+# Errors are most likely just before T jumps, at the far end of a box.
 _BEFORE_JUMP = 1 - 1e-6
 
 
@@ -57,7 +57,7 @@ class EqualGroups:
     fewest: int
 
     def needed(self, level: float) -> float:
-        """The level that errors at equal shares alone would take, as far as it is near `level`."""
+        """Return the level that errors at equal shares alone would use, if it is near `level`."""
         return sum_at_equal_shares(self._at_equal_shares, _SHARES, 4 * level, self.bins)
 
     def certified(self, level: float) -> bool:
@@ -68,7 +68,7 @@ class EqualGroups:
 
         if self.fewest < self.people and not self._grows_with_people:
             return False
-        return room >= 1 and certified(self.error, allowed, self._cover, _NARROWEST * self.people)
+        return room >= 1 and prove_bound(self.error, allowed, self._cover, _NARROWEST * self.people)
 
     @property
     def _bar(self) -> float:
@@ -76,13 +76,13 @@ class EqualGroups:
 
     @property
     def _grows_with_people(self) -> bool:
-        """Whether all tails are taken beyond the mode, even if two people less are counted."""
+        """Whether all tails lie beyond the mode, even with two people fewer."""
         return self._bar - 2 >= self._mode_from_mean
 
     @property
     def _cover(self) -> Cover:
         n, width = self.people, 2.0 ** max(round(math.log2(self.people / _SIDE)), 0)
-        # T jumps where d + _bar is whole.
+        # T jumps at each whole value of d + _bar.
         start = min(math.floor(self._bar + 1e-9) - self._bar, 0.0)
         d, q = np.meshgrid(np.arange(start, n, width), np.arange(0, n, _STRETCH * width))
         cover = Cover(d.ravel(), q.ravel(), width, _STRETCH, lambda d, q: d + q <= n, _BEFORE_JUMP)
@@ -93,7 +93,7 @@ class EqualGroups:
         return self.error(np.zeros_like(_SHARES), _SHARES * self.people, 0.0)
 
     def error(self, d: Floats, q: Floats, width: float) -> Floats:
-        """A bound of G on each box [d, d + width] x [q, q + 4·width], p being q + d."""
+        """Return a bound of G on each box [d, d + width] x [q, q + 4·width], with p = q + d."""
         n, bar = self.people, self._bar
         most_d = np.clip(d + width, 0.0, n - q)
         most_q, d = np.minimum(q + _STRETCH * width, n), np.clip(d, 0.0, n - q)
@@ -119,7 +119,7 @@ class EqualGroups:
         return np.minimum(1 - one + two + _ROUND_OFF, 2.0)
 
     def _farthest_mode(self, mean: Floats) -> Floats:
-        """No value beyond it is the likeliest of R, if S has this mean."""
+        """Return a value beyond which R has no mode, if S has this mean."""
         return np.asarray(mean * (self.people - 1) / self.people + self._mode_from_mean)
 
     @property
@@ -128,7 +128,9 @@ class EqualGroups:
         return math.sqrt(3 * (self.people / 2 + self.noise.variance) + 0.25)
 
     def _tails(self, p: Floats, q: Floats, least: Integers) -> Floats:
-        """P(X_q + noise >= X_p + least), X_p and X_q having these means, or a little less."""
+        """Return P(X_q + noise >= X_p + least), where X_p and X_q have these means or slightly
+        lower ones.
+        """
         ps, one = np.unique(p, return_inverse=True)
         qs, other = np.unique(q, return_inverse=True)
         (from_p, masses), (from_q, others) = self._likely(ps), self._likely(qs)
@@ -140,7 +142,7 @@ class EqualGroups:
         return shifted_products(masses, one, others @ given, other, shift - first)
 
     def _likely(self, means: Floats) -> tuple[Integers, Floats]:
-        """The part of each binomial law that counts: where it starts, and its masses."""
+        """Return the relevant part of each binomial distribution: its start and its masses."""
         n = self.people
         reach = math.ceil(_DEVIATIONS * math.sqrt(n / 4)) + 1
         wide = min(2 * reach, n + 1)
@@ -149,5 +151,7 @@ class EqualGroups:
 
 
 def _beyond(bar: Floats) -> NDArray[np.int64]:
-    """The least whole number above the bar; what is on it stays on it, whatever its last bit."""
+    """Return the smallest whole number above the bar; a value on the bar stays there despite
+    rounding.
+    """
     return np.floor(bar + 1e-9).astype(np.int64) + 1

@@ -1,8 +1,9 @@
-"""The power of audits of a given size, by fast simulation of many audits at once.
+"""Power of audits of a given size, by fast simulation of many audits at once.
 
-Releases are drawn as in `power`, from the same hard platform. Whether `bounds` would call one fair
-or unfair is then decided by `saddlepoint` in place of exact sums, so the answer is an approximation
-(`bench.planning` compares the two), within the binomial error of AUDITS draws. Seeds are fixed.
+Releases are drawn as in `power_simulation`, from the same hard platform. `saddlepoint` then
+decides, in place of exact sums, whether `gap_bounds` would call a release fair or unfair. So the
+answer is an approximation (`bench.planning` compares the two), within the binomial error of AUDITS
+draws. Seeds are fixed.
 """
 
 import math
@@ -17,36 +18,39 @@ from scipy import special
 
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.fairness.gap import BINS_PART
-from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided
+from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
-from auditor_client.planning.threshold_power import of_thresholds
+from auditor_client.planning.threshold_power import decide_by_thresholds
 from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
 from auditor_client.stats.noise import Floats, Integers, Noise
 from auditor_client.stats.saddlepoint import CountPairs
 
 _LOOKS = 7
-# So far from its level, in logarithms, a normal tail is on the side that the exact one is on.
+# Distance from the level, in logarithms, beyond which a normal tail is on the same side as the
+# exact one.
 _CLEAR = 1.0
 
 
 @lru_cache(maxsize=1024)
-def chance(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
+def estimate_power(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
     """About how likely an audit of a platform with this gap is to end in the verdict."""
-    return float(np.mean(decisions(design, people, gap, verdict)))
+    return float(np.mean(simulate_decisions(design, people, gap, verdict)))
 
 
-def decisions(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> NDArray[np.bool_]:
+def simulate_decisions(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome
+) -> NDArray[np.bool_]:
     """Which of the drawn audits end in the verdict, about."""
-    alone = one_sided(design.delta)
+    alone = one_sided_delta(design.delta)
     if design.criterion == "bins":
         return _of_bins(design, people, gap, verdict, alone)
     if verdict == "fair":
         bins = _of_bins(design, people, gap, verdict, alone)
-        return bins & of_thresholds(design, people, gap, verdict, alone)
+        return bins & decide_by_thresholds(design, people, gap, verdict, alone)
     bins = _of_bins(design, people, gap, verdict, alone * BINS_PART)
-    return bins | of_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
+    return bins | decide_by_thresholds(design, people, gap, verdict, alone * (1 - BINS_PART))
 
 
 def _of_bins(
@@ -65,7 +69,7 @@ def _of_bins(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Pair:
-    """The tests of `contrasts` for one ordered pair of groups, in all audits at once."""
+    """Tests of `bin_tests` for one ordered pair of groups, in all audits at once."""
 
     design: AuditDesign
     drawn: Releases
@@ -75,11 +79,15 @@ class _Pair:
     level: float
 
     def excess(self) -> Floats:
-        """log(probability / level) of the test that decides, one for each audit; wanted: <= 0."""
+        """Return log(probability / level) of the deciding test of each audit; a verdict needs <=
+        0.
+        """
         return np.asarray(np.max([self._at(*ratio) for ratio in self._ratios()], axis=0))
 
     def _ratios(self) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
-        """As `contrasts._ratios`: weights of the second count, and which audits ask for each."""
+        """Yield, as in `bin_tests._ratios`, weights of the second count and the audits that use
+        each.
+        """
         drawn, a, b = self.drawn, self.first, self.second
         if self.design.sizes != "estimated" or self.design.exact:
             yield drawn.stated[:, a] / drawn.stated[:, b], np.ones(len(drawn.stated), dtype=bool)
@@ -107,7 +115,7 @@ class _Pair:
         return np.where(asked, one, -np.inf)
 
     def _of_cells(self, pairs: CountPairs) -> Floats:
-        """log(probability / level) for each audit and cell, where that is largest."""
+        """Return log(probability / level) for each audit and cell, at its largest."""
         missing = self.drawn.missing[:, self.first, None]
         fair = self.verdict == "fair"
         apart = self.design.alpha - missing if fair else -np.minimum(self.design.alpha + missing, 1)
@@ -118,15 +126,17 @@ class _Pair:
         cell = np.maximum(_CELL * spread / pairs.people, (high - low) / (_MOST_CELLS * _PARTS))
         w = np.clip(v + (cell - apart)[..., None], 0.0, other[..., None])
         best, excess = self._quickly(_each(pairs), v, w)
-        # Far from the level the normal tail decides; where noise rules, small tails are heavier.
+        # Far from the level the normal tail decides; if noise dominates, small tails are heavier.
         doubtful = (low <= high) & (excess < _CLEAR) & ((excess > -_CLEAR) | (not fair))
         excess[doubtful] = self._closely(pairs, doubtful, best[doubtful], v[doubtful], w[doubtful])
         excess = np.where(low > high, -np.inf, excess)
         return np.where(fair & (apart < 0), np.inf, excess)
 
     def _quickly(self, pairs: CountPairs, v: Floats, w: Floats) -> tuple[Integers, Floats]:
-        """The share with the largest log(probability / level), and that, by normal tails."""
-        if self.verdict == "fair":  # at one level for all shares, the largest deviation decides
+        """Return the share with the largest log(probability / level), and that value, by normal
+        tails.
+        """
+        if self.verdict == "fair":  # with one level for all shares, the largest deviation decides
             far = pairs.deviations(v, w)
             most = special.log_ndtr(far.max(axis=2)) - np.log(self._allowed(v[..., 0]))
             return far.argmax(axis=2), np.asarray(most)
@@ -136,9 +146,11 @@ class _Pair:
     def _closely(
         self, pairs: CountPairs, cells: NDArray[np.bool_], best: Integers, v: Floats, w: Floats
     ) -> Floats:
-        """The same by the saddlepoint formula, for some cells, at the best of the shares looked at.
+        """Return the same by the saddlepoint formula, for some cells, at the best of the tried
+        shares.
 
-        Where noise rules, tails are heavier than normal ones at small shares: looked at too.
+        If noise dominates, tails are heavier than normal ones at small shares, so these are tried
+        too.
         """
         at = np.stack([best, np.zeros_like(best), np.ones_like(best)], axis=1)
         v, w = (np.take_along_axis(x, at, axis=1) for x in (v, w))
@@ -152,7 +164,9 @@ class _Pair:
         return level * _RIGHT * (_THETA * p + (1 - _THETA) / bins)
 
     def _plausible(self, pairs: CountPairs, apart: Floats) -> tuple[Floats, Floats, Floats]:
-        """Least and largest first share, and the largest second one, as `shares.limits` has it."""
+        """Return the smallest and largest first share, and the largest second one, as in
+        `chernoff.limits`.
+        """
         level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
         drawn, a, b = self.drawn, self.first, self.second
         most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
@@ -166,7 +180,7 @@ class _Pair:
 
 
 def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
-    """Some of them, in one row."""
+    """Return some of the pairs, in one row."""
     first, second, people, others, ratio = (
         np.broadcast_to(of, wanted.shape)[wanted]
         for of in (pairs.first, pairs.second, pairs.people, pairs.others, pairs.ratio)
@@ -175,7 +189,7 @@ def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
 
 
 def _each(pairs: CountPairs) -> CountPairs:
-    """The same with one more axis, for several shares each."""
+    """Return the pairs with one more axis, for several shares each."""
     return CountPairs(
         pairs.first[..., None],
         pairs.second[..., None],
@@ -189,7 +203,7 @@ def _each(pairs: CountPairs) -> CountPairs:
 
 def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
     if np.all(people == people.flat[0]):
-        # Counts are whole: there are few of them.
+        # Counts are whole numbers, so few differ.
         least = counts.min()
         table = _solved(np.arange(least, counts.max() + 1), people.flat[:1], law, level)
         return np.asarray(table[(counts - least).astype(np.int64)])
@@ -198,7 +212,7 @@ def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Fl
 
 def _solved(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
     s = tilts(law.most_tilt)[::6]
-    # As in `shares`: Chernoff's bound, solved for the share
+    # As in `chernoff`: Chernoff's bound, solved for the share
     room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]
     above = np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)
     return np.asarray(np.clip(above.min(axis=-1), 0.0, 1.0))

@@ -1,7 +1,8 @@
-"""People for a verdict by the four-fifths rule: a forecast with normal errors of the log ratio.
+"""People for a verdict by the four-fifths rule, forecast with normal errors of the log ratio.
 
-The platform is the hardest that counts: above one edge each group has just the least share. A fair
-one has a ratio of 1 there, and an unfair one lies as far below 4/5 as 1 lies above it, in logs.
+The platform is the hardest relevant one: above one edge, each group has exactly the smallest share
+that counts. A fair platform has a ratio of 1 there. An unfair one is at the same distance below 4/5
+as 1 is above it, in logarithms.
 """
 
 import math
@@ -12,37 +13,50 @@ from auditor_client.fairness.thresholds import edge_levels
 from auditor_client.fairness.worst_impact import FOUR_FIFTHS, LEAST_SHARE
 from auditor_client.stats.noise import AnyNoise, variance
 
-# As `worst_impact`: a tenth of the level leaves edges out.
+# As in `worst_impact`: a tenth of the level excludes edges.
 _TESTED = 0.9
 _MOST = 10_000_000
 
 
-def four_fifths_size(delta: float, groups: int, bins: int, noise: AnyNoise, power: float) -> int:
-    """Return people per group until both verdicts have the power, about."""
+def four_fifths_size(
+    delta: float,
+    groups: int,
+    bins: int,
+    noise: AnyNoise,
+    power: float,
+    *,
+    size_variance: float = 0.0,
+    least_share: float = LEAST_SHARE,
+) -> int:
+    """Return people per group until both verdicts have the power, about.
+
+    `size_variance` is that of the number of people, where it is private.
+    """
     ordered = groups * (groups - 1)
     edge = float(edge_levels(max(bins - 1, 1)).max())
     levels = delta * _TESTED, 2 * delta * edge / ordered
-    # All pairs must pass at a fair platform: the power is shared.
+    # All pairs must pass on a fair platform, so the power is shared.
     wanted = 1 - (1 - power) / (groups - 1), power
     deviations = max(
         -float(special.ndtri(level)) + float(special.ndtri(at))
         for level, at in zip(levels, wanted, strict=True)
     )
-    cells = max(math.ceil(LEAST_SHARE * bins), 1)
+    cells = max(math.ceil(least_share * bins), 1)
+    noises = cells * variance(noise) + least_share**2 * size_variance
     low, high = 1, 2
-    while not _resolves(high, deviations, cells * variance(noise)):
+    while not _resolves(high, deviations, noises, least_share):
         low, high = high, 2 * high
         if high > _MOST:
             raise ValueError(f"more than {_MOST:,} people per group would be needed")
     while high - low > 1:
         middle = (low + high) // 2
-        enough = _resolves(middle, deviations, cells * variance(noise))
+        enough = _resolves(middle, deviations, noises, least_share)
         low, high = (low, middle) if enough else (middle, high)
     return high
 
 
-def _resolves(people: int, deviations: float, noise: float) -> bool:
-    count = people * LEAST_SHARE
+def _resolves(people: int, deviations: float, noise: float, share: float) -> bool:
+    count = people * share
     # Var(log ratio), as sampling and noise have it
-    spread = 2 * ((1 - LEAST_SHARE) / count + noise / count**2)
+    spread = 2 * ((1 - share) / count + noise / count**2)
     return deviations * math.sqrt(spread) <= -math.log(FOUR_FIFTHS)

@@ -1,7 +1,7 @@
-"""Planning the other way round: what can be had with the people, or the epsilon, that there are.
+"""Inverse planning: results that given people, or a given epsilon, allow.
 
 Each function solves `plan.verdict_size` for another variable. All answers are forecasts of the same
-kind: rehearsed audits of the hardest platform we know, good to about three in a hundred.
+kind: simulated audits of the hardest known platform, accurate to about three in a hundred.
 """
 
 import math
@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor_client.planning.fast_power import chance
-from auditor_client.planning.noise import Mechanism, planned_noise
+from auditor_client.fairness.gap import Criterion, check_criterion
+from auditor_client.planning.audiences import AudienceSource, planned_audit
+from auditor_client.planning.fast_power import estimate_power
+from auditor_client.planning.noise import Mechanism
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind
-from auditor_client.planning.root_finding import deviation, least
+from auditor_client.planning.root_finding import deviation, find_least
 from auditor_client.planning.sample_size import (
     check_power,
+    fast_size,
     make_design,
-    rehearsed_size,
     unfair_gap,
     verdict_size,
 )
@@ -25,7 +27,7 @@ from auditor_client.stats.noise import Epsilon, Floats, Gaussian, as_rate, varia
 
 # A gap of 2·alpha must be possible.
 _ALPHAS = 0.002, 0.5
-# The noise that 0.002 to 20 epsilon buy, and rho of the same variance: about epsilon²/4.
+# The range 0.002 to 20 of epsilon, and of rho for the same variance: about epsilon²/4.
 _EPSILONS = 0.002, 20.0
 _RHOS = 1e-6, 100.0
 _USUAL = 0.5
@@ -34,7 +36,7 @@ _LOOKS = 9
 
 @dataclass(frozen=True, slots=True)
 class VerdictForecast:
-    """The probability of each verdict."""
+    """Probability of each verdict."""
 
     fair: float
     unfair: float
@@ -57,15 +59,18 @@ def power_at(
     *,
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
+    audience: AudienceSource | None = None,
+    criterion: Criterion = "distribution",
 ) -> VerdictForecast:
     """Forecast the verdict of an audit of `people` per group on a platform with this gap."""
     _check_people([people])
     if not 0 <= true_gap <= 1:
         raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
-    noise = planned_noise(mechanism, epsilon, rho)
-    design = make_design(alpha, delta, groups, bins, noise, sizes, shape)
+    sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape, _forecast(criterion))
     return VerdictForecast(
-        chance(design, people, true_gap, "fair"), chance(design, people, true_gap, "unfair")
+        estimate_power(design, people, true_gap, "fair"),
+        estimate_power(design, people, true_gap, "unfair"),
     )
 
 
@@ -80,17 +85,21 @@ def resolvable_alpha(
     *,
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
+    audience: AudienceSource | None = None,
+    criterion: Criterion = "distribution",
 ) -> float:
-    """The least alpha at which gaps of 0 and of 2·alpha get their verdicts with the power."""
+    """Return the smallest alpha at which gaps of 0 and of 2·alpha get their verdicts with the
+    power.
+    """
     _check_people([people])
     check_power(power)
-    noise = planned_noise(mechanism, epsilon, rho)
-    design = make_design(0.5, delta, groups, bins, noise, sizes)
+    sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
+    design = make_design(0.5, delta, groups, bins, noise, sizes, None, _forecast(criterion))
     # As `plan._guess`, solved for alpha
     guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
-    found = least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
+    found = find_least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
-        raise ValueError(f"{people} people per group resolve no gap at all: recruit more")
+        raise ValueError(f"{people} people per group resolve no gap at all. Recruit more people")
     return found
 
 
@@ -102,11 +111,14 @@ def epsilon_needed(
     bins: int = 20,
     power: float = 0.8,
     sizes: SizeKind = "known",
+    *,
+    audience: AudienceSource | None = None,
+    criterion: Criterion = "distribution",
 ) -> float:
     """Return the least epsilon per bin at which `people` per group reach both verdicts."""
-    noise = planned_noise("discrete-laplace", 1.0, None)
-    design = make_design(alpha, delta, groups, bins, noise, sizes)
-    return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon")
+    known, noise = planned_audit(audience, sizes, "discrete-laplace", 1.0, None)
+    design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
+    return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon", audience)
 
 
 def rho_needed(
@@ -117,11 +129,14 @@ def rho_needed(
     bins: int = 20,
     power: float = 0.8,
     sizes: SizeKind = "known",
+    *,
+    audience: AudienceSource | None = None,
+    criterion: Criterion = "distribution",
 ) -> float:
-    """The same for Gaussian noise: the least rho per bin."""
-    noise = planned_noise("discrete-gaussian", None, 1.0)
-    design = make_design(alpha, delta, groups, bins, noise, sizes)
-    return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho")
+    """Return the same for Gaussian noise: the least rho per bin."""
+    known, noise = planned_audit(audience, sizes, "discrete-gaussian", None, 1.0)
+    design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
+    return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho", audience)
 
 
 def _needed(
@@ -131,12 +146,15 @@ def _needed(
     between: tuple[float, float],
     guess: float,
     what: str,
+    audience: AudienceSource | None,
 ) -> float:
     _check_people([people])
     check_power(power)
-    found = least(lambda paid: _reaches(_at(design, paid), people, power), *between, guess)
+    found = find_least(
+        lambda paid: _reaches(_at(design, paid, audience), people, power), *between, guess
+    )
     if found is None:
-        needed = rehearsed_size(_at(design, between[1]), power, 0.0)
+        needed = fast_size(_at(design, between[1], audience), power, 0.0)
         raise ValueError(
             f"no {what} makes {people} people per group enough: even with next to no noise "
             f"{needed} are needed"
@@ -146,7 +164,7 @@ def _needed(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An epsilon (or rho) for each content, and the least power among them."""
+    """Epsilon (or rho) for each content, and the smallest power among them."""
 
     epsilons: tuple[float, ...]
     power: float
@@ -162,36 +180,42 @@ def split_budget(
     sizes: SizeKind = "known",
     *,
     mechanism: Mechanism = "discrete-laplace",
+    audience: AudienceSource | None = None,
 ) -> Split:
-    """Split a budget among contents, or repeats, to make the least power as large as possible.
+    """Split a budget among contents, or repeats, such that the smallest power is as large as
+    possible.
 
-    `people` has the number of people per group of each content; each gets its own verdict. Never
-    repeat an audit of the same people only to average: r releases at epsilon/r have together r
-    times the variance of one at epsilon. For Gaussian noise the budget is in rho, and repeats
-    cost only time: r releases at rho/r are as good as one at rho.
+    `people` is the number of people per group of each content; each gets its own verdict. Never
+    repeat an audit of the same people only to average: the mean of r releases at epsilon/r has r
+    times the variance of one at epsilon. For Gaussian noise the budget is in rho, and repeats cost
+    only time: r releases at rho/r are as accurate as one at rho.
     """
     _check_people(people)
     total = as_rate(budget, "budget")
-    noise = planned_noise("discrete-laplace", total, None)
-    if mechanism == "discrete-gaussian":
-        noise = planned_noise(mechanism, None, total)
+    paid = (None, total) if mechanism == "discrete-gaussian" else (total, None)
+    sizes, noise = planned_audit(audience, sizes, mechanism, *paid)
     design = make_design(alpha, delta, groups, bins, noise, sizes)
     parts = np.geomspace(0.02, 1.0, _LOOKS)
     curves = {
         n: np.maximum.accumulate(
-            [deviation(_least_power(_at(design, float(part * total)), n)) for part in parts]
+            [
+                deviation(_least_power(_at(design, float(part * total), audience), n))
+                for part in parts
+            ]
         )
         for n in set(people)
     }
     shares = _even(np.log(parts), [curves[n] for n in people])
-    # Rounded down, so that the sum never exceeds the budget.
+    # Round down, so that the sum never exceeds the budget.
     epsilons = tuple(math.floor(1e6 * total * share) / 1e6 for share in shares)
-    powers = [_least_power(_at(design, e), n) for e, n in zip(epsilons, people, strict=True)]
+    powers = [
+        _least_power(_at(design, e, audience), n) for e, n in zip(epsilons, people, strict=True)
+    ]
     return Split(epsilons, min(powers))
 
 
 def _even(logs: Floats, curves: Sequence[Floats]) -> Floats:
-    """Parts of the whole at which all curves have the same, largest possible height."""
+    """Return the parts of the whole at which all curves have the same, largest possible height."""
     low, high = min(curve[0] for curve in curves), max(curve[-1] for curve in curves)
     for _ in range(50):
         height = (low + high) / 2
@@ -217,14 +241,17 @@ def after_pilot(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
 ) -> int:
-    """People per group for the main study, after a pilot that released these noisy counts.
+    """Return the people per group for the main study, after a pilot that released these noisy
+    counts.
 
-    The pilot tells where scores fall; scores in many bins need fewer people than the worst case.
-    The main study must be of fresh people and be judged alone, at delta less what the pilot's own
-    verdict `spent`: its size depends on the pilot, so the two may not be put together.
+    The pilot shows the distribution of scores; scores in many bins need fewer people than the worst
+    case. The main study must have new people and its own verdict, at delta minus the part that the
+    pilot's verdict `spent`. Its size depends on the pilot, so the two may not be pooled.
     """
     if not 0 <= spent < delta:
-        raise ValueError(f"the pilot spent {spent} of delta = {delta}: nothing is left")
+        raise ValueError(
+            f"the pilot spent {spent} of delta = {delta}, so nothing is left for the main study"
+        )
     shape = pilot_shape(counts)
     return verdict_size(
         alpha,
@@ -241,12 +268,14 @@ def after_pilot(
 
 
 def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
-    """The shares of the bins for all people together: the nearest to noisy counts that can be."""
+    """Return the shares of the bins for all people together that are nearest to the noisy
+    counts.
+    """
     table = np.asarray([list(row) for row in counts.values()], dtype=np.float64)
     if table.ndim != 2 or table.sum() <= 0:
-        raise ValueError("the pilot's counts do not add up to anybody")
+        raise ValueError("the pilot's counts do not add up to a positive number of people")
     shares = table.sum(axis=0) / table.sum()
-    # The projection on the simplex: subtract a constant, cut at zero, so that the sum is one
+    # The projection on the simplex: subtract a constant and clip at zero, so that the sum is one
     ordered = np.sort(shares)[::-1]
     over = (np.cumsum(ordered) - 1) / np.arange(1, len(ordered) + 1)
     cut = over[np.flatnonzero(ordered > over)[-1]]
@@ -254,23 +283,31 @@ def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
     return tuple(float(share) for share in found / found.sum())
 
 
-def _at(design: AuditDesign, paid: float) -> AuditDesign:
+def _forecast(criterion: Criterion) -> Criterion:
+    """Return the criterion, if its power can be rehearsed."""
+    check_criterion(criterion)
+    if criterion == "four-fifths":
+        raise ValueError("power by four-fifths is not rehearsed: ask verdict_size for people")
+    return criterion
+
+
+def _at(design: AuditDesign, paid: float, audience: AudienceSource | None) -> AuditDesign:
     """Return the same audit with the noise that `paid` epsilon, or rho, buys."""
     if isinstance(design.rate, Gaussian):
-        noise = planned_noise("discrete-gaussian", None, paid)
+        _, noise = planned_audit(audience, design.sizes, "discrete-gaussian", None, paid)
     else:
-        noise = planned_noise("discrete-laplace", paid, None)
+        _, noise = planned_audit(audience, design.sizes, "discrete-laplace", paid, None)
     return replace(design, rate=noise.bins, size_rate=noise.size)
 
 
 def _reaches(design: AuditDesign, people: int, power: float) -> bool:
-    fair = chance(design, people, 0.0, "fair") >= power
-    return fair and chance(design, people, unfair_gap(design), "unfair") >= power
+    fair = estimate_power(design, people, 0.0, "fair") >= power
+    return fair and estimate_power(design, people, unfair_gap(design), "unfair") >= power
 
 
 def _least_power(design: AuditDesign, people: int) -> float:
-    fair = chance(design, people, 0.0, "fair")
-    return min(fair, chance(design, people, unfair_gap(design), "unfair"))
+    fair = estimate_power(design, people, 0.0, "fair")
+    return min(fair, estimate_power(design, people, unfair_gap(design), "unfair"))
 
 
 def _check_people(people: Sequence[int]) -> None:

@@ -1,13 +1,13 @@
-"""A bound of P(|EFG - FG| > alpha) that falls with the number of people.
+"""Bound of P(|EFG - FG| > alpha) that decreases with the number of people.
 
-For equal groups of n people, V = X - np + (noises) the error of a count, and every θ > 0:
+For equal groups of n people, with V = X - np + (noises) the error of a count, and every θ > 0:
 
     P(V_a - V_b > αn) <= exp(-θαn) · E exp(θ(V_a - V_b)) · min(1, Q/(1 - exp(-θ))),
 
-Q a bound of the probability of any one value of X_a - X_b (and the noise, where it is whole) after
-tilting by exp(θ·). For a fixed θ each of the three factors falls as n grows: what holds for n holds
-for every larger number. Compared with Chernoff's bound, Q gains a factor of about six; compared
-with the exact sum about an eighth is lost. The proof is in docs/explanation/planning.md.
+where Q is a bound of the probability of any one value of X_a - X_b (and the noise, if it is whole)
+after tilting by exp(θ·). For a fixed θ, each of the three factors decreases with n: a bound for n
+holds for every larger number. Compared with Chernoff's bound, Q gains a factor of about six;
+compared with the exact sum, about an eighth is lost. The proof is in docs/explanation/planning.md.
 """
 
 import math
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditor_client.planning.branch_and_bound import best_plane, certified, square
+from auditor_client.planning.branch_and_bound import best_plane, prove_bound, unit_square
 from auditor_client.stats import noise
 from auditor_client.stats.exponential_tilting import (
     Span,
@@ -31,24 +31,25 @@ from auditor_client.stats.share_distribution import Estimator
 
 _TILTS = 24
 _NEAR = np.linspace(-1, 1, 9)
-# Where room is first looked for: finely where errors are most likely.
+# Shares at which the slack is computed first: dense where errors are most likely.
 _SHARES = np.concatenate(
     [[0.0], np.geomspace(0.002, 0.1, 12), np.linspace(0.12, 0.7, 59), np.linspace(0.75, 1.0, 6)]
 )
 _NARROWEST = 1e-4
-# In deviations of the noise: further out no tilt is of use.
+# Largest tilt, in deviations of the noise; larger tilts do not help.
 _FAR = 12.0
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Two groups of equally many people, measured in one way."""
+    """Two groups with equal numbers of people, measured in the same way."""
 
     alpha: float
     estimator: Estimator
 
     def holds(self, people: int, level: float) -> bool:
-        """Whether errors above alpha have at most this probability, for this many people or more.
+        """Tell whether errors above alpha have at most this probability, for this number of people
+        or more.
 
         Proved for the sum over all bins of one pair of groups.
         """
@@ -58,7 +59,7 @@ class Envelope:
         def bound(p: Floats, q: Floats, width: float) -> Floats:
             return self._bound(people, p, q, width)
 
-        return room >= 1 and certified(bound, plane.at, square(symmetric=True), _NARROWEST)
+        return room >= 1 and prove_bound(bound, plane.at, unit_square(symmetric=True), _NARROWEST)
 
     def room(self, people: int, level: float) -> float:
         """Return the slack that `holds` would find at equal shares, where errors are most
@@ -68,7 +69,7 @@ class Envelope:
         return best_plane(values, _SHARES, level, self.estimator.bins)[1]
 
     def unsized(self, people: int) -> float:
-        """A bound of the probability that a group's size is measured as less than one."""
+        """Return a bound of the probability that a group's size is measured as less than one."""
         terms = self.estimator.size_terms(self.estimator.bins)
         if not terms:
             return 0.0
@@ -91,7 +92,9 @@ class Envelope:
         return np.asarray(np.minimum(total.reshape(2, -1).sum(axis=0), 2.0))
 
     def _above(self, people: int, p: Span, q: Span) -> Floats:
-        """P(V_a/N_a - V_b/N_b > α), both parts positive, on boxes; each at its best θ."""
+        """Return P(V_a/N_a - V_b/N_b > α), with both parts positive, on boxes, each at its best
+        θ.
+        """
 
         def growth(θ: Floats) -> Floats:
             found = people * (largest_growth(θ, p) + largest_growth(-θ, q) - θ * self.alpha)
@@ -113,7 +116,7 @@ class Envelope:
         return np.asarray(np.exp(np.minimum(found, 0.0)))
 
     def _best_tilt(self, of: Callable[[Floats], Floats]) -> Floats:
-        """A column of good θ, one for each row of `of`: any θ proves a bound."""
+        """Return a column of good θ, one for each row of `of`; every θ proves a bound."""
         law = noise.distribution(self.estimator.rate)
         far = _FAR / math.sqrt(law.variance) if law.variance else math.inf
         most = min(4.0, far, 0.97 * law.most_tilt)
@@ -127,10 +130,10 @@ class Envelope:
         return one, self._noises(θ, p, 0.0) + self._noises(θ, q, -self.alpha)
 
     def _both_noises(self, θ: Floats, p: Span, q: Span) -> Floats:
-        """A bound of log E exp(θ·noise) of the difference of two counts.
+        """Return a bound of log E exp(θ·noise) of the difference of two counts.
 
-        Of α, one group makes up a part t and the other 1 - t. The size of each enters with its part
-        of α, so the noise is linear in t and at most the larger of its values A (t = 1) and B
+        One group contributes a part t of α and the other 1 - t. The size of each enters with its
+        part of α, so the noise is linear in t and at most the larger of its values A (t = 1) and B
         (t = 0): E exp(max(A, B)) <= E exp(A) + E exp(B) - exp(E min(A, B)), E min = -E|A - B|/2.
         """
         if self.estimator.exact:
@@ -145,7 +148,7 @@ class Envelope:
         return sum(n * noise.variance(rate) * (w / PARTS) ** 2 for n, rate, w in terms)
 
     def _alone(self, people: int, p: Span, sign: int) -> Floats:
-        """P(±V - αE > αn) for one group alone, by Chernoff's bound."""
+        """Return P(±V - αE > αn) for one group alone, by Chernoff's bound."""
 
         def chernoff(θ: Floats) -> Floats:
             growth = people * (largest_growth(sign * θ, p) - θ * self.alpha)
@@ -155,7 +158,7 @@ class Envelope:
         return np.asarray(np.exp(np.minimum(found, 0.0)))
 
     def _noises(self, θ: Floats, p: Span, shift: float) -> Floats:
-        """A bound of log E exp(θ(Z - (p + shift)E)) over the shares of the span."""
+        """Return a bound of log E exp(θ(Z - (p + shift)E)) over the shares of the span."""
         rate, own = self.estimator.rate, self.estimator.own / PARTS
         low, high = p[0][:, None] + shift, p[1][:, None] + shift
         most, rest = np.maximum(abs(low), abs(high)), self.estimator.size_rate

@@ -1,4 +1,4 @@
-"""The noise of an audit, given its price.
+"""Noise of an audit, from its price.
 
 The service adds discrete Laplace noise of scale 1/epsilon, or discrete Gaussian noise of variance
 1/(2·rho). A bought size has by default four times the scale of a bin, hence a quarter of epsilon,
@@ -17,7 +17,7 @@ _OF_EPSILON, _OF_RHO = 4, 16
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The noise of each bin, and that of a bought size."""
+    """Noise of each bin, and of a bought size."""
 
     bins: AnyNoise
     size: AnyNoise
@@ -42,7 +42,7 @@ def planned_noise(
             f'mechanism must be "discrete-laplace" or "discrete-gaussian", not {mechanism!r}'
         )
     if rho is None or size_epsilon is not None:
-        raise ValueError("Gaussian noise is bought by rho (and size_rho): epsilon does not say it")
+        raise ValueError("Gaussian noise is bought with rho (and size_rho), not with epsilon")
     per_bin = as_rate(rho, "rho")
     size = per_bin / _OF_RHO if size_rho is None else as_rate(size_rho, "size_rho")
     return Planned(gaussian_at(per_bin), gaussian_at(size))

@@ -1,11 +1,11 @@
-"""The power of audits of a given size, by seeded simulation of whole audits.
+"""Power of audits of a given size, by seeded simulation of complete audits.
 
-The simulated platform is the hardest fair one we know for a verdict: its scores fall evenly in
+The simulated platform is the hardest known fair platform for a verdict: its scores are uniform in
 three bins. Two bins have more sampling error each but fewer chances to err; many bins have little
 error each (numbers: docs/explanation/intervals.md). A gap g moves that share of one group to the
 first bin and of all others to the second. Seeds are fixed, so the same call has the same result.
 
-`fast_power` gives an approximation sooner; this module checks it.
+`fast_power` gives a faster approximation; this module checks it.
 """
 
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _FILLED = 3
 
 @dataclass(frozen=True, slots=True)
 class AuditDesign:
-    """An audit to rehearse: all but the number of people.
+    """Design of a simulated audit, without its number of people.
 
-    `rate` is the noise of each count and `size_rate` that of a bought size: a law, or the rate of
-    discrete Laplace noise. `releases` put together add up their noise. `shape` holds the shares of
-    all people together, if they are known: the hardest platform is rehearsed otherwise.
-    `criterion` says what the verdict covers: single bins, or thresholds as well.
+    `rate` is the noise of each count and `size_rate` that of a bought size: a distribution, or the
+    rate of discrete Laplace noise. The noises of `releases` pooled releases add up. `shape` holds
+    the shares of all people together, if known (default: the hardest platform). `criterion` defines
+    what the verdict covers: single bins, or thresholds too.
     """
 
     alpha: float
@@ -55,22 +55,22 @@ class AuditDesign:
 
     @property
     def exact(self) -> bool:
-        """Whether sizes are known; without noise the bins' sum tells them."""
+        """Whether sizes are known; without noise they are the sums of the bins."""
         return self.sizes == "known" or isinstance(noise.distribution(self.rate), NoNoise)
 
     @property
     def distribution(self) -> Noise:
         """The noise of a count."""
-        return noise.summed(self.rate, self.releases)
+        return noise.sum_of_draws(self.rate, self.releases)
 
     @property
     def size_distribution(self) -> Noise:
         """The noise of a bought size."""
-        return noise.summed(self.size_rate, self.releases)
+        return noise.sum_of_draws(self.size_rate, self.releases)
 
     def shares(self, gap: float) -> NDArray[np.float64]:
-        """One row of shares per group, with a fairness gap of exactly `gap`."""
-        # An edge is hardest to judge in the middle, and among all bins' noise.
+        """Return one row of shares per group, with a fairness gap of exactly `gap`."""
+        # An edge is hardest to judge in the middle, with the noise of all bins.
         filled = self.bins if self.criterion == "distribution" else min(_FILLED, self.bins)
         shape = np.repeat([1 / filled, 0.0], [filled, self.bins - filled])
         if self.shape is not None:
@@ -83,19 +83,21 @@ class AuditDesign:
 
 
 @lru_cache(maxsize=512)
-def reaches(design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float) -> bool:
+def reaches_power(
+    design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float
+) -> bool:
     """Whether at least a share `power` of simulated audits ends in the verdict."""
     failures = 0
     for seed in range(RUNS):
-        failures += not ends_in(design, audit(design, people, gap, seed), verdict)
+        failures += not has_verdict(design, simulate_release(design, people, gap, seed), verdict)
         if failures > RUNS * (1 - power):
             return False
     return True
 
 
-def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
+def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
     """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
-    alone, alpha = gap_bounds.one_sided(design.delta), design.alpha
+    alone, alpha = gap_bounds.one_sided_delta(design.delta), design.alpha
     if design.criterion == "bins":
         ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
         return ask(groups, alone, alpha)
@@ -108,8 +110,8 @@ def ends_in(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) ->
     )
 
 
-def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
-    """The release of one simulated audit."""
+def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
+    """Simulate the release of one audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):
@@ -128,5 +130,5 @@ def audit(design: AuditDesign, people: int, gap: float, seed: int) -> list[Group
 
 
 def discrete_laplace(generator: np.random.Generator, rate: float, count: int) -> NDArray[np.int64]:
-    """Simulated noise, never for release: the difference of two geometric variables."""
+    """Draw simulated noise, never for release: the difference of two geometric variables."""
     return noise.distribution(rate).simulated(generator, count)

@@ -1,8 +1,8 @@
 """Root finding: the people, alpha or epsilon at which a power reaches the wanted one.
 
 Powers come from simulations, so they rise with some random error. Searches interpolate linearly in
-normal deviations and end when a step would change less than one in a hundred. For a function that
-rises without random error, `least_whole` finds the least whole number of people.
+normal deviations and end when a step would change less than one in a hundred. For an increasing
+function without random error, `least_whole` finds the smallest whole number of people.
 """
 
 import math
@@ -14,17 +14,17 @@ MOST_PEOPLE = 10_000_000
 _PRECISION = 0.01
 _STEPS = 14
 _STRIDE = 1.4
-# The normal deviation of the power with no people at all, about.
+# Approximate normal deviation of the power without people.
 _START = -2.7
 
 
 def deviation(power: float) -> float:
-    """The normal deviation that a power amounts to, for powers that count."""
+    """Return the normal deviation of a power, clipped to a useful range."""
     return float(special.ndtri(min(max(power, 0.004), 0.996)))
 
 
-def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
-    """The least number of people, about, with the wanted power."""
+def find_people(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
+    """Return approximately the least number of people with the wanted power."""
     target, low, high = deviation(wanted), 1.0, math.inf
     at, last = float(max(guess, 2)), (0.0, _START)
     for _ in range(_STEPS):
@@ -46,8 +46,10 @@ def people_for(power_of: Callable[[int], float], wanted: float, guess: int) -> i
     return math.ceil(high if math.isfinite(high) else at)
 
 
-def least(enough: Callable[[float], bool], low: float, high: float, guess: float) -> float | None:
-    """The least value between two, to a hundredth, that is enough; None if none is."""
+def find_least(
+    enough: Callable[[float], bool], low: float, high: float, guess: float
+) -> float | None:
+    """Return the least sufficient value between two, to a hundredth; None if none is."""
     under, over = low, high
     at = min(max(guess, low), high)
     if enough(at):
@@ -68,8 +70,8 @@ def least(enough: Callable[[float], bool], low: float, high: float, guess: float
     return over
 
 
-def least_whole(value_of: Callable[[int], float], guess: int) -> int:
-    """The least number of people at which a rising value is no longer negative, by secants."""
+def find_least_whole(value_of: Callable[[int], float], guess: int) -> int:
+    """Return the least number of people at which a rising value is not negative, by secants."""
     low, high = 0, math.inf
     at, last = max(guess, 1), (0, -math.inf)
     while True:
@@ -80,7 +82,7 @@ def least_whole(value_of: Callable[[int], float], guess: int) -> int:
         slope = (found - last[1]) / (at - last[0])
         aim = at - found / slope if 0 < slope < math.inf else at * _nearby(found)
         last = at, found
-        # From below aim at the least number itself, from above at the last that is too small.
+        # From below, aim at the smallest number itself; from above, at the last that is too small.
         aim = min(max(aim, at / 2), at * 2)
         at = min(max(math.ceil(aim) if found < 0 else math.floor(aim), low + 1), _before(high))
 

@@ -1,12 +1,12 @@
-"""The number of people per group that an audit needs, by several guarantees.
+"""Number of people per group that an audit needs, by several guarantees.
 
     lemma-5.1   non-private                    n >= 2/α² · ln(2|A||Y|/δ)       [IKH23, eq. 7]
     theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
     exact       discrete Laplace or Gaussian   exact tails, certified          `promise`, `envelope`
 
-These guarantee |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper reads them as
-FG <= α whenever EFG <= α, but sets t = α/2 where it needs t <= (α - EFG)/2: as printed, an EFG of
-α leaves FG <= 2α. `verdict_size` answers a study's question instead: the number of people at which
+These guarantee |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper interprets them as
+FG <= α whenever EFG <= α, but sets t = α/2 although it needs t <= (α - EFG)/2: as printed, an EFG
+of α allows FG <= 2α. `verdict_size` answers the question of a study: the number of people at which
 a fair platform is called fair, and one with a gap of 2α unfair. `inverse` has the inverse
 functions.
 
@@ -25,18 +25,18 @@ from typing import Literal
 from auditor_client.fairness.gap import Criterion, check_criterion
 from auditor_client.planning import certified_error
 from auditor_client.planning.audiences import AudienceSource, planned_audit
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.noise import Mechanism, Planned
-from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches
-from auditor_client.planning.root_finding import least_whole, people_for
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches_power
+from auditor_client.planning.root_finding import find_least_whole, find_people
 from auditor_client.stats.noise import Epsilon, variance
 from auditor_client.stats.share_distribution import Estimator
 
 Method = Literal["lemma-5.1", "theorem-1", "exact"]
 
-# Sizes up to _FEW are certified one by one, down to _MOST_SINGLE below the envelope.
+# Sizes up to _FEW are certified one by one, down to _MOST_SINGLE below the envelope's size.
 _FEW = 320
 _MOST_SINGLE = 64
 
@@ -55,13 +55,13 @@ def sample_size(
     rho: Epsilon | None = None,
     audience: AudienceSource | None = None,
 ) -> int:
-    """People per group so that |EFG - FG| <= alpha with probability at least 1 - delta.
+    """Return the people per group for |EFG - FG| <= alpha with probability at least 1 - delta.
 
-    "exact" is proved for the number returned and every larger one, groups being equally large; for
-    groups of other sizes ask `promise_holds`. `audience` says how people come to the audit, and so
-    sizes and noise as the service prices them (`audiences`); it replaces `sizes`. A sample drawn by
-    the platform has twice the scale of noise. With `match_rate` below one the answer is the number
-    to upload. The two printed bounds know nothing of noisy sizes: `sizes` matters to "exact" only.
+    "exact" is proved for the returned number and every larger one, for equally large groups; for
+    other groups use `promise_holds`. `audience` is the origin of the people, which determines sizes
+    and noise as in the service's prices (`audiences`); it replaces `sizes`. A sample drawn by the
+    platform has twice the scale of noise. With `match_rate` below one, the answer is the number to
+    upload. The two printed bounds do not cover noisy sizes: only "exact" uses `sizes`.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
@@ -91,15 +91,17 @@ def promise_holds(
     rho: Epsilon | None = None,
     audience: AudienceSource | None = None,
 ) -> bool:
-    """Whether |EFG - FG| <= alpha, up to delta, is certified for groups of just these sizes.
+    """Tell whether |EFG - FG| <= alpha is certified, up to delta, for groups of exactly these
+    sizes.
 
-    False means that we cannot prove it. Meant for hundreds of people: the time grows with them.
+    False means that there is no proof, not that the bound fails. Use it for hundreds of people: the
+    time grows with the number.
     """
     check_question(alpha, delta, len(people), bins, 1.0)
     if min(people) < 1:
         raise ValueError(f"every group needs people, not {list(people)}")
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
-    return certified_error.holds(alpha, delta, _estimator(bins, noise, sizes), people)
+    return certified_error.is_certified(alpha, delta, _estimator(bins, noise, sizes), people)
 
 
 def verdict_size(
@@ -124,15 +126,14 @@ def verdict_size(
 ) -> int:
     """Return the people per group (to upload, if not all match) for verdicts at the given power.
 
-    `criterion` says what the verdict covers (default: every bin and every threshold), `audience`
-    how people come to the audit; it replaces `sizes`.
-    A platform with `true_gap` is called fair within alpha, and one with a gap of 2·alpha unfair,
-    each in a share `power` of audits. That is a forecast, not a proof. It simulates 600 seeded
-    audits of the hardest platform we know (see `power_simulation`) and approximates each interval
-    by a saddlepoint (`fast_power`). It is good to about three in a hundred people. "simulated"
-    computes the intervals of 100 audits and takes seconds. `shape`, the shares of the bins for all
-    people together, may replace the hardest platform. `size_epsilon` is by default a quarter of
-    epsilon, `size_rho` a sixteenth of rho.
+    `criterion` defines what the verdict covers (default: every bin and every threshold). `audience`
+    is the origin of the people; it replaces `sizes`. A platform with `true_gap` is called fair
+    within alpha, and one with a gap of 2·alpha unfair, each in a share `power` of audits. That is a
+    forecast, not a proof. It simulates 600 seeded audits of the hardest known platform (see
+    `power_simulation`) and approximates each interval by a saddlepoint (`fast_power`). The number
+    of people is accurate to about 3 %. "simulated" computes the intervals of 100 audits and takes
+    seconds. `shape`, the shares of the bins for all people together, may replace the hardest
+    platform. `size_epsilon` is by default a quarter of epsilon, `size_rho` a sixteenth of rho.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)
@@ -143,10 +144,13 @@ def verdict_size(
     check_criterion(criterion)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho, size_epsilon, size_rho)
     if criterion == "four-fifths":
-        found = four_fifths_size(delta, groups, bins, noise.bins, power)
+        size_variance = _size_variance(bins, noise) if sizes != "known" else 0.0
+        found = four_fifths_size(
+            delta, groups, bins, noise.bins, power, size_variance=size_variance
+        )
         return math.ceil(found / match_rate)
     design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
-    find = _simulated_size if method == "simulated" else rehearsed_size
+    find = _simulated_size if method == "simulated" else fast_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
 
@@ -160,7 +164,7 @@ def make_design(
     shape: Sequence[float] | None = None,
     criterion: Criterion = "distribution",
 ) -> AuditDesign:
-    """The audit to rehearse."""
+    """Return the design of the simulated audits."""
     check_question(alpha, delta, groups, bins)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
@@ -170,28 +174,34 @@ def make_design(
     )
 
 
-def rehearsed_size(design: AuditDesign, power: float, true_gap: float) -> int:
-    """The least number with that power for both verdicts."""
-    people = people_for(
-        lambda n: chance(design, n, true_gap, "fair"), power, _guess(design, true_gap)
+def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
+    """Return the least number with that power for both verdicts."""
+    people = find_people(
+        lambda n: estimate_power(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )
-    if chance(design, people, unfair_gap(design), "unfair") >= power:
+    if estimate_power(design, people, unfair_gap(design), "unfair") >= power:
         return people
-    found = people_for(lambda n: chance(design, n, unfair_gap(design), "unfair"), power, people)
+    found = find_people(
+        lambda n: estimate_power(design, n, unfair_gap(design), "unfair"), power, people
+    )
     return max(found, people)
 
 
 def unfair_gap(design: AuditDesign) -> float:
-    """The gap that is to be called unfair: twice the tolerated one."""
+    """Return the gap that the verdict must call unfair: twice the tolerated gap."""
     return min(2 * design.alpha, 1.0)
 
 
 def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
     def share(people: int) -> float:
-        fair = reaches(design, people, true_gap, "fair", power)
-        return 1.0 if fair and reaches(design, people, unfair_gap(design), "unfair", power) else 0.0
+        fair = reaches_power(design, people, true_gap, "fair", power)
+        return (
+            1.0
+            if fair and reaches_power(design, people, unfair_gap(design), "unfair", power)
+            else 0.0
+        )
 
-    low = rehearsed_size(design, power, true_gap)
+    low = fast_size(design, power, true_gap)
     while share(low):
         low = math.floor(low / 1.04)
     while not share(low):
@@ -201,9 +211,10 @@ def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 @lru_cache(maxsize=256)
 def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int:
-    """The least number found such that it and every larger one is certified.
+    """Return the smallest found number such that it and every larger one are certified.
 
-    `Envelope` proves all numbers from some number on; below it `promise` proves them one by one.
+    `Envelope` proves all numbers from some number on; below it, `certified_error` proves them one
+    by one.
     """
     envelope, pairs = Envelope(alpha, estimator), groups * (groups - 1) // 2
 
@@ -214,20 +225,25 @@ def _exact(alpha: float, delta: float, groups: int, estimator: Estimator) -> int
         room = envelope.room(people, level(people)) if level(people) > 0 else 0.0
         return math.log(room) if room > 0 else -math.inf
 
-    # As Chernoff's bound has it for three even bins
+    # Chernoff's bound for three equal bins
     guess = math.ceil(0.9 * math.log(6 * pairs / delta) / alpha**2)
-    least = people = least_whole(spare, guess)
+    least = people = find_least_whole(spare, guess)
     if least <= _FEW:
-        # With room to spare few boxes are enough, and exact tails take the rest back.
+        # With much slack, few boxes are enough, and exact tails recover the rest.
         people += math.ceil(least / 100)
     while not envelope.holds(people, level(people)):
         people += math.ceil(people / 200)
     fewest = max(people - _MOST_SINGLE, 1) if least <= _FEW else people
-    return certified_error.least_held(alpha, delta, estimator, groups, range(fewest, people))
+    return certified_error.least_certified(alpha, delta, estimator, groups, range(fewest, people))
 
 
 def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
     return Estimator(bins, noise.bins, sizes, noise.size)
+
+
+def _size_variance(bins: int, noise: Planned) -> float:
+    """Return the variance of a size that the bins' sum and the bought number give together."""
+    return 1 / (1 / (bins * variance(noise.bins)) + 1 / variance(noise.size))
 
 
 def _guess(design: AuditDesign, true_gap: float) -> int:
@@ -242,8 +258,9 @@ def _check_theorem(alpha: float, mechanism: Mechanism, rate: float) -> None:
         raise ValueError('Theorem 1 is about Laplace noise: ask for method="exact"')
     if rate <= alpha / 2:
         raise ValueError(
-            f"Theorem 1 assumes epsilon > alpha/2 = {alpha / 2:g} (the noise must be smaller than "
-            f"the gap looked for), and epsilon is {rate:g}: use more epsilon or a larger alpha"
+            f"Theorem 1 assumes epsilon > alpha/2 = {alpha / 2:g} (the noise must be "
+            f"smaller than the gap to find), but epsilon is {rate:g}: use more epsilon or "
+            "a larger alpha"
         )
 
 
@@ -252,7 +269,7 @@ def _rate_of(noise: Planned) -> float:
 
 
 def check_power(power: float) -> None:
-    """Refuse a power that nothing or everything has."""
+    """Refuse a power outside (0, 1)."""
     if not 0 < power < 1:
         raise ValueError(f"power must lie between 0 and 1, not {power}")
 
@@ -260,7 +277,7 @@ def check_power(power: float) -> None:
 def check_question(
     alpha: float, delta: float, groups: int, bins: int, match_rate: float = 1.0
 ) -> None:
-    """Refuse what has no answer."""
+    """Refuse parameters for which there is no answer."""
     if not (0 < alpha <= 1 and 0 < delta < 1):
         raise ValueError(f"alpha and delta must lie between 0 and 1, not {alpha} and {delta}")
     if groups < 2 or bins < 1:

@@ -1,12 +1,13 @@
-"""Looking early without spending the error twice.
+"""Sequential audits: early looks without a larger probability of error.
 
 People are recruited in batches; each batch is its own release, at its own price, and each person is
-in one batch only. At look k the counts of the first k batches are added up, and so are their
-noises, and the interval is taken at delta_k. The delta_k add up to delta, so by the union bound all
-looks are right at once with probability 1 - delta, whenever one stops and for whatever reason.
-Batch sizes are fixed beforehand, whatever is seen. The proof is in docs/explanation/planning.md.
+in one batch only. At look k, the counts of the first k batches and their noises are added up, and
+the interval is computed at delta_k. The delta_k add up to delta. So, by the union bound, all looks
+are right at once with probability 1 - delta, whenever one stops and for whatever reason. Batch
+sizes are fixed beforehand and do not depend on results. The proof is in
+docs/explanation/planning.md.
 
-With an end in sight, delta is spent by Lan and DeMets's function (1983): most of it late.
+With a planned end, Lan and DeMets's function (1983) spends delta: most of it late.
 """
 
 import math
@@ -16,20 +17,20 @@ from dataclasses import dataclass, replace
 from scipy import special
 
 from auditor_client.fairness.gap import FairnessGap, fairness_gap
-from auditor_client.planning.fast_power import chance
+from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.noise import Mechanism, planned_noise
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind
-from auditor_client.planning.sample_size import check_power, make_design, rehearsed_size, unfair_gap
-from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, distribution, summed
+from auditor_client.planning.sample_size import check_power, fast_size, make_design, unfair_gap
+from auditor_client.stats.noise import AnyNoise, Epsilon, Noise, as_rate, distribution, sum_of_draws
 
-# The batch of one look: noisy counts by group.
+# Batch of one look: noisy counts by group.
 Counts = Mapping[str, Sequence[int]]
 
 
 def look_delta(look: int, delta: float, looks: int | None = None) -> float:
-    """Return the part of delta for this look: late looks get most. None for `looks` has no end."""
+    """Return the part of delta for this look; late looks get most. `looks` of None has no end."""
     if look < 1 or (looks is not None and look > looks):
-        raise ValueError(f"look {look} is not one of the {looks} that were planned")
+        raise ValueError(f"look {look} is not one of the {looks} planned looks")
     if looks is None:
         # Σ 1/(k(k+1)) = 1
         return delta / (look * (look + 1))
@@ -45,7 +46,7 @@ def _spent(time: float, delta: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """People per group so far, the delta of this look, and how likely it is to end the audit."""
+    """People per group so far, the delta of this look, and its probability of ending the audit."""
 
     people: int
     delta: float
@@ -55,11 +56,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class SequentialPlan:
-    """Equal batches, and what looking early costs and saves.
+    """Equal batches, with the cost and the saving of early looks.
 
-    `single` is what one look at the end would need. `fair` and `unfair` of a look are the chances
-    that it alone calls a fair platform fair and one with a gap of 2·alpha unfair. `noise` is that
-    of each batch, and `size_noise` that of a size bought with it.
+    `single` is the number of people for one look at the end. `fair` and `unfair` of a look are the
+    probabilities that it alone calls a fair platform fair, and one with a gap of 2·alpha unfair.
+    `noise` is that of each batch, and `size_noise` that of a size bought with it.
     """
 
     alpha: float
@@ -91,7 +92,7 @@ class SequentialPlan:
         return self._expected([look.unfair for look in self.looks])
 
     def _expected(self, ends: Sequence[float]) -> float:
-        # The chance to have ended by a look is at least that of any look so far alone.
+        # The probability of an end by some look is at least that of any earlier look alone.
         going = [1.0] + [1.0 - max(ends[:k]) for k in range(1, len(ends))]
         return self.batch * sum(going)
 
@@ -102,9 +103,10 @@ class SequentialPlan:
         noisy_sizes: Sequence[Mapping[str, int]] | None = None,
         size_epsilon: Epsilon | None = None,
     ) -> FairnessGap:
-        """The interval after these batches; stop if its verdict is not inconclusive.
+        """Return the interval after these batches; stop recruiting if its verdict is not
+        inconclusive.
 
-        Sizes are taken to be bought as planned, unless `size_epsilon` says otherwise.
+        Default `size_epsilon`: the planned one.
         """
         delta = look_delta(len(batches), self.delta, len(self.looks))
         own = self.size_noise if size_epsilon is None else as_rate(size_epsilon, "size_epsilon")
@@ -131,21 +133,21 @@ def sequential_plan(
     mechanism: Mechanism = "discrete-laplace",
     rho: Epsilon | None = None,
 ) -> SequentialPlan:
-    """Batches such that the last look alone has the power; earlier ones may save people."""
+    """Return batches such that the last look alone has the power; earlier looks may save people."""
     check_power(power)
     if looks < 1:
         raise ValueError(f"an audit needs at least one look, not {looks}")
     noise = planned_noise(mechanism, epsilon, rho)
     design = make_design(alpha, delta, groups, bins, noise, sizes)
     last = _at_look(design, looks, looks)
-    batch = math.ceil(rehearsed_size(last, power, 0.0) / looks)
+    batch = math.ceil(fast_size(last, power, 0.0) / looks)
     found = []
     for k in range(1, looks + 1):
         at = _at_look(design, k, looks)
-        fair = chance(at, k * batch, 0.0, "fair")
-        unfair = chance(at, k * batch, unfair_gap(at), "unfair")
+        fair = estimate_power(at, k * batch, 0.0, "fair")
+        unfair = estimate_power(at, k * batch, unfair_gap(at), "unfair")
         found.append(Look(k * batch, at.delta, fair, unfair))
-    single = rehearsed_size(design, power, 0.0)
+    single = fast_size(design, power, 0.0)
     return SequentialPlan(alpha, delta, noise.bins, noise.size, batch, tuple(found), single)
 
 
@@ -160,22 +162,24 @@ def pooled_gap(
     noise: Noise | None = None,
     size_noise: Noise | None = None,
 ) -> FairnessGap:
-    """The gap from several releases of different people put together, each noised at `epsilon`.
+    """Return the gap from several pooled releases of different people, each with noise at
+    `epsilon`.
 
-    For another law give the `noise`, and `size_noise`, of one release in place of the epsilons.
+    For another distribution give the `noise` and `size_noise` of one release in place of the
+    epsilons.
     """
     count = len(batches)
     if not batches or any(len(more or batches) != count for more in (sizes, noisy_sizes)):
-        raise ValueError("there must be as many sizes as batches, and at least one batch")
+        raise ValueError("give at least one batch, and one entry of sizes per batch")
     if size_epsilon is not None and size_noise is None:
         size_noise = distribution(as_rate(size_epsilon, "size_epsilon"))
     return fairness_gap(
         _added_counts(batches),
         _added(sizes),
         delta=delta,
-        noise=summed(as_rate(epsilon) if noise is None else noise, count),
+        noise=sum_of_draws(as_rate(epsilon) if noise is None else noise, count),
         noisy_sizes=_added(noisy_sizes),
-        size_noise=None if size_noise is None else summed(size_noise, count),
+        size_noise=None if size_noise is None else sum_of_draws(size_noise, count),
     )
 
 

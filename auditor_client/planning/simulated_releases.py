@@ -1,4 +1,4 @@
-"""Releases of rehearsed audits, many at once: noisy counts and what is known of sizes."""
+"""Releases of many simulated audits at once: noisy counts and known sizes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditor_client.fairness.bin_tests import GroupCounts
-from auditor_client.fairness.gap_bounds import one_sided
+from auditor_client.fairness.gap_bounds import one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
@@ -21,7 +21,7 @@ _MOST_CELLS = 6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Releases:
-    """Counts of the bins with people and of those without, and sizes, by audit and group."""
+    """Counts of bins with and without people, and sizes, by audit and group."""
 
     filled: Floats
     empty: Floats
@@ -32,7 +32,10 @@ class Releases:
     silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
-        """Counts of the bins that matter: those where `first` has most, or least, of `second`."""
+        """Return counts of the relevant bins: those where `first` has most, or least, relative
+        to
+        `second`.
+        """
         found = [
             _extremes(counts[:, first], counts[:, second], ratio[:, None], sign, most)
             for counts, most in ((self.filled, _MOST_CELLS), (self.empty, 1))
@@ -51,7 +54,9 @@ def _extremes(
 
 
 def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Releases:
-    """Releases of this many people per group; limits of sizes miss in at most `size_level`."""
+    """Draw releases of this number of people per group; limits of sizes miss with probability at
+    most `size_level`.
+    """
     shares = design.shares(gap)
     noises, bought = _noises(
         design.distribution, design.size_distribution, design.groups, design.bins
@@ -67,7 +72,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
     low, high, stated = _sizes(design, people, totals, people + bought, size_level)
     missing = _missing(design, stated, totals)
     nobody = totals < noise.sum_quantile(
-        ((design.bins, design.distribution, 1),), one_sided(design.delta)
+        ((design.bins, design.distribution, 1),), one_sided_delta(design.delta)
     )
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
@@ -83,7 +88,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
 
 
 def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) -> list[GroupCounts]:
-    """One of the releases as `bounds` takes it."""
+    """Return one of the releases in the form of `gap_bounds`."""
     groups = []
     for i in range(design.groups):
         table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
@@ -103,7 +108,9 @@ def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) ->
 def _sizes(
     design: AuditDesign, people: int, totals: Floats, bought: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Limits of the sizes and the numbers that set the ratio, as `GroupSizeEstimate` has them."""
+    """Return limits of the sizes, and the numbers that determine the ratio, as in
+    `GroupSizeEstimate`.
+    """
     if design.exact:
         same = np.full_like(totals, people)
         return same, same, same
@@ -123,13 +130,13 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
         return np.zeros_like(totals)
     law = noise.NoNoise() if design.exact else design.size_distribution
     terms = (design.bins, design.distribution, 1), (1, law, 1)
-    reach = noise.sum_quantile(terms, one_sided(design.delta))
+    reach = noise.sum_quantile(terms, one_sided_delta(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
 
 
 @lru_cache(maxsize=4)
 def _noises(law: Noise, size_law: Noise, groups: int, bins: int) -> tuple[Floats, Floats]:
-    """The noises of all bins and of bought sizes: the same whatever the number of people."""
+    """Return the noises of all bins and of bought sizes: the same whatever the number of people."""
     generator = np.random.default_rng(_SEED)
     audits = max(min(AUDITS, _MOST_COUNTS // (groups * bins)), 100)
     of_bins = law.simulated(generator, audits * groups * bins)

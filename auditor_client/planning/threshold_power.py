@@ -1,8 +1,8 @@
-"""The power of simulated audits for verdicts about thresholds, by normal tails.
+"""Power of simulated audits for verdicts about thresholds, by normal tails.
 
-The releases are those of `simulated_releases`; the tests those of `thresholds`, with normal tails
-in place of exact sums: a tail is a sum of many people and noises. Bins that hold people come first
-and empty ones after them, as on the hardest platform. No verdict rests on it.
+The releases are those of `simulated_releases`, and the tests those of `thresholds`. Normal tails
+replace exact sums, because a tail is a sum of many people and noises. Bins with people come first
+and empty ones after them, as on the hardest platform. No verdict depends on this module.
 """
 
 from itertools import permutations
@@ -19,14 +19,14 @@ from auditor_client.stats.noise import Floats, variance
 
 # The largest number of edges that are tested; between them shares hardly differ.
 _MOST_EDGES = 12
-# How far, in standard deviations, the largest plausible share is from the measured one.
+# Distance of the largest plausible share from the measured one, in standard deviations.
 _PLAUSIBLE = 3.0
 
 
-def of_thresholds(
+def decide_by_thresholds(
     design: AuditDesign, people: int, gap: float, verdict: Outcome, delta: float
 ) -> NDArray[np.bool_]:
-    """Which of the drawn audits end in the verdict as far as thresholds decide, about."""
+    """Return, approximately, which drawn audits end in the verdict by thresholds."""
     level = delta / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
     level *= (1.0 if design.exact else 1 - _SIZES) * (1 - _SHARES)
@@ -57,14 +57,16 @@ def _margin(
     verdict: Outcome,
     level: float,
 ) -> Floats:
-    """By how much one edge and ordered pair clear alpha; the pair's first has more above."""
+    """Return the margin by which one edge and ordered pair clear alpha; the first group has more
+    above.
+    """
     lower = 2 * edge <= design.bins
     counts = below if lower else whole - below
     noises = min(edge, design.bins - edge) * variance(design.distribution)
-    # P(R > t | more) - P(R > t | less): below the edge the groups change places.
+    # P(R > t | more) - P(R > t | less): below the edge the groups are exchanged.
     one, other = (pair[1], pair[0]) if lower else pair
     if verdict == "unfair":
-        # An upper limit of the difference turned round is minus the lower limit.
+        # An upper limit of the reversed difference is minus the lower limit.
         one, other = other, one
     few, many = drawn.low[:, one], drawn.high[:, other]
     ratio = drawn.stated[:, one] / np.maximum(drawn.stated[:, other], 1.0)

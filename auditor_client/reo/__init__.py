@@ -1,11 +1,11 @@
-"""Ranking-based equal opportunity: is relevant content of each group shown equally often?
+"""Ranking-based equal opportunity: whether relevant content of each group is shown equally often.
 
     from auditor_client import reo
 
     found = reo.penalty(recommended={"a": 420, "b": 300}, random={"a": 250, "b": 240})
     print(found.explain())
 
-docs/explanation/reo.md says what it measures and why it needs random traffic.
+docs/explanation/reo.md explains the metric and why it needs random traffic.
 """
 
 from auditor_client.reo.ab_differences import PenaltyDifference, difference

@@ -1,14 +1,15 @@
-"""Does a treatment change the penalty? A/B tests against one random traffic.
+"""A/B tests: the change of the penalty by a treatment, measured by one random traffic.
 
-    D = Δ_treatment - Δ_control, and D_k = ΔU_k of the treatment less that of the control
+    D = Δ_treatment - Δ_control, and D_k = ΔU_k of the treatment minus that of the control
 
-Both penalties divide by the same random traffic, whose errors they share: Algorithm 2 takes them
-for independent, which is too wide where both lean the same way. Here the covariance is carried.
+Both penalties divide by the same random traffic, whose errors they share. Algorithm 2 treats them
+as independent, which gives too wide limits if both have the same direction. Here the covariance is
+used.
 
-Near zero a penalty's direction is not known, and the delta method fails. For two groups, whose
-penalty is |ΔU_1|, D is one of ±ΔU_1 of the treatment less ±ΔU_1 of the control, for all signs that
-the data leave possible: limits go around the limits of each. For more groups near zero, each
-penalty gets limits of its own with half of delta, and the difference lies between theirs.
+Near zero a penalty's direction is unknown, and the delta method fails. For two groups, whose
+penalty is |ΔU_1|, D is one of ±ΔU_1 of the treatment minus ±ΔU_1 of the control, for all signs that
+the data leave possible. The limits enclose the limits of each. For more groups near zero, each
+penalty gets its own limits with half of delta, and the limits of the difference follow from them.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Algorithm 2.
@@ -26,27 +27,27 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.penalty_estimate import Bounded, Penalty, check_delta, penalty_of
 from auditor_client.reo.utilities import (
     Covariance,
     Utilities,
-    from_cells,
     heavy_variances,
     slopes,
+    utilities_from_cells,
     variances,
 )
 from auditor_client.stats.critical_values import quantile
 from auditor_client.stats.noise_distributions import Floats
 
 # At this distance from zero, in standard errors, a penalty's direction is known. With more groups
-# its surface is curved, which biases the difference by (K - 2) / (2 · distance) of them: at most .1
-# from here on.
+# its surface is curved, which biases the difference by (K - 2) / (2 · distance) standard errors: at
+# most .1 from here on.
 _CLEAR, _FLAT = 4.0, 5.0
-# Of delta, what goes to either sign.
+# Part of delta for each sign.
 _SIGN = 0.02
 
 Change = Literal["fairer", "less fair", "inconclusive"]
@@ -54,7 +55,7 @@ Change = Literal["fairer", "less fair", "inconclusive"]
 
 @dataclass(frozen=True)
 class PenaltyDifference:
-    """The change of the penalty, and of each ΔU_k, with limits that hold each by itself."""
+    """Change of the penalty and of each ΔU_k, with limits that hold for each alone."""
 
     difference: float
     se: float
@@ -72,7 +73,7 @@ class PenaltyDifference:
         return "less fair" if self.low > 0 else "inconclusive"
 
     def explain(self) -> str:
-        """The change in words."""
+        """Return the change in words."""
         words = {
             "fairer": "The treatment is fairer",
             "less fair": "The treatment is less fair",
@@ -99,17 +100,17 @@ def difference(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> PenaltyDifference:
-    """The change from control to treatment, from positives by group in three traffics.
+    """Return the change from control to treatment, from positives by group in three traffics.
 
-    `covariance="printed"` is Algorithm 2 to the letter. The rest is as in `penalty`.
+    `covariance="printed"` is Algorithm 2 exactly as printed. Other options are as in `penalty`.
     """
     refuse_without_random(random)
     check_delta(delta)
-    one = counts_of(treatment, n_treatment, noise_treatment, "the treatment")
-    other = counts_of(control, n_control, noise_control, "the control")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    one = check_counts(treatment, n_treatment, noise_treatment, "the treatment")
+    other = check_counts(control, n_control, noise_control, "the control")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     return difference_of(
-        one, aligned(one, other), aligned(one, probed), delta, covariance, rows_per_viewer
+        one, align_groups(one, other), align_groups(one, probed), delta, covariance, rows_per_viewer
     )
 
 
@@ -122,7 +123,7 @@ def difference_of(
     rows_per_viewer: int = 1,
     sampling: Floats | None = None,
 ) -> PenaltyDifference:
-    """The same from checked counts; `sampling` is a known covariance of all 3K of them."""
+    """Return the same from checked counts; `sampling` is a known covariance of all 3K of them."""
     traffics = (treatment, control, random)
 
     def both(level: float) -> list[Penalty]:
@@ -169,21 +170,25 @@ def _made(
 def _known(
     traffics: Sequence[PositiveCounts], place: int, sampling: Floats | None
 ) -> Utilities | None:
-    """Utilities of one strategy where the covariance of all counts is known."""
+    """Return utilities of one strategy, given the covariance of all counts."""
     random = traffics[2]
     if sampling is None or (random.positives <= 0).any():
         return None
     mine = _cells(place, len(random.groups))
-    return from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
+    return utilities_from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
 
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
-    """The counts of one strategy and of random traffic, among those of all three traffics."""
+    """Return the counts of one strategy and of random traffic, among those of three
+    traffics.
+    """
     return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
-    """The covariance of both vectors ΔU from that of the counts of treatment, control, random."""
+    """Return the covariance of both vectors ΔU from that of the counts of treatment, control,
+    random.
+    """
     treatment, control, random = traffics
     size = len(random.groups)
     rows = []
@@ -201,7 +206,7 @@ def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -
 
 
 def _clear(found: Penalty) -> bool:
-    """Whether the penalty is so far from zero that its direction is known."""
+    """Tell whether the penalty is far enough from zero for a known direction."""
     far = max(_CLEAR, _FLAT * (len(found.u) - 2))
     return found.penalty > far * found.se
 
@@ -217,7 +222,7 @@ def _between(value: float, slope: Floats, joint: Floats, heavy: Floats, delta: f
 def _each(
     found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float
 ) -> dict[str, Bounded]:
-    """D_k, which has no trouble at zero."""
+    """Return D_k, which is regular at zero."""
     treatment, control = found
     size = len(treatment.u)
     signs = np.hstack([np.eye(size), -np.eye(size)])
@@ -230,17 +235,17 @@ def _each(
 
 
 def _along(found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float) -> Bounded:
-    """D along the directions of both penalties."""
+    """Return D along the directions of both penalties."""
     made = [one.utilities.direction() for one in found if one.utilities]
     slope = np.concatenate([made[0], -made[1]])
     return _between(found[0].penalty - found[1].penalty, slope, joint, heavy, delta)
 
 
 def _signed(found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float) -> Bounded:
-    """D of two groups over all plausible signs.
+    """Return D of two groups over all plausible signs.
 
-    The true sign of either is left out with a probability of at most _SIGN·delta; the limits of the
-    true signs miss with what is left of delta.
+    The true sign of either is excluded with a probability of at most _SIGN·delta; the limits of the
+    true signs use the rest of delta.
     """
     values = [next(iter(one.relative.values())) for one in found]
     signs = [
@@ -261,7 +266,7 @@ def _signed(found: Sequence[Penalty], joint: Floats, heavy: Floats, delta: float
 
 
 def _signs(value: float, variance: float, heavy: float, level: float) -> list[float]:
-    """The measured sign, and the other one where it is plausible."""
+    """Return the measured sign, and the other sign if it is plausible."""
     own = 1.0 if value >= 0 else -1.0
     if variance <= 0:
         return [own]
@@ -270,7 +275,7 @@ def _signs(value: float, variance: float, heavy: float, level: float) -> list[fl
 
 
 def _apart(halves: Sequence[Penalty]) -> Bounded:
-    """D between the limits of both penalties, which hold at once."""
+    """Return D with limits from those of both penalties, which hold at once."""
     one, other = halves
     se = math.hypot(one.se, other.se)
     return Bounded(one.penalty - other.penalty, se, one.low - other.high, one.high - other.low)

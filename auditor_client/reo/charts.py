@@ -1,4 +1,4 @@
-"""Charts of equal opportunity: days against the line, and changes of the penalty.
+"""Charts of equal opportunity: days with the four-fifths line, and changes of the penalty.
 
 Points differ by shape as well as by colour, so that a chart can be read in black and white.
 """
@@ -13,11 +13,11 @@ from auditor_client.reo.ab_differences import PenaltyDifference
 from auditor_client.reo.monitoring import Monitoring
 
 _STATES = ("below", "unclear", "above")
-_LABELS = {"below": "surely below the line", "unclear": "unclear", "above": "surely above"}
+_LABELS = {"below": "certainly below the line", "unclear": "unclear", "above": "surely above"}
 
 
 def monitoring_chart(found: Monitoring) -> Chart:
-    """The penalty of each day with its limits, and the line of the four-fifths rule."""
+    """Return the penalty of each day with its limits, and the line of the four-fifths rule."""
     rows = [
         {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
         | {"state": _LABELS[found.state(day)]}
@@ -28,15 +28,18 @@ def monitoring_chart(found: Monitoring) -> Chart:
         layers = layers + _line(value, words)
     above = [day for day in found.days if found.state(day) == "above"]
     words = (
-        f"The penalty of equal opportunity on {len(rows)} days with limits that hold for all at"
-        f" once with {1 - found.delta:.0%} confidence, and the line of the four-fifths rule at"
-        f" {found.lines.broken:.1%}. Surely above it: {', '.join(above) or 'no day'}."
+        f"The penalty of equal opportunity on {len(rows)} days with limits that hold for "
+        f"all at once with {1 - found.delta:.0%} confidence, and the line of the "
+        f"four-fifths rule at {found.lines.broken:.1%}. Certainly above it: "
+        f"{', '.join(above) or 'no day'}."
     )
     return finish(layers.properties(width=WIDTH, height=280), words)
 
 
 def difference_chart(found: Mapping[str, Mapping[str, PenaltyDifference]]) -> Chart:
-    """Changes of the penalty by day for several strategies, one shape and colour for each."""
+    """Return a chart of the penalty's changes by day for several strategies, each with a shape and
+    colour.
+    """
     rows = [
         {"day": day, "difference": one.difference, "low": one.low, "high": one.high}
         | {"strategy": strategy}
@@ -45,7 +48,7 @@ def difference_chart(found: Mapping[str, Mapping[str, PenaltyDifference]]) -> Ch
     ]
     layers = _whiskers(rows, "difference", "strategy", list(found)) + _line(0.0, "")
     words = (
-        f"How much {', '.join(found)} change the penalty of equal opportunity, by day, with limits."
+        f"Change of the penalty of equal opportunity by {', '.join(found)}, by day, with limits."
     )
     return finish(layers.properties(width=WIDTH, height=280), words)
 
@@ -62,7 +65,7 @@ def _whiskers(rows: list[dict[str, Any]], value: str, by: str, names: list[str])
 
 
 def _lines(found: Monitoring) -> list[tuple[float, str]]:
-    """One line for two groups; for more, the one below which the rule holds as well."""
+    """Return one line for two groups; for more, also the line below which the rule holds."""
     lines = [(found.lines.broken, f"{found.lines.broken:.1%}")]
     if found.lines.holds < found.lines.broken - 1e-12:
         lines.append((found.lines.holds, f"{found.lines.holds:.1%}"))

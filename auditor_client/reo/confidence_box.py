@@ -1,7 +1,7 @@
-"""Limits from counts that are too small for a normal law: every count by itself, then the penalty.
+"""Limits from counts too small for a normal distribution: for each count, then for the penalty.
 
-Each mean count lies between its limits at once with probability 1 - delta, whatever the counts
-depend on; the penalty lies between its least and largest value over that box.
+All mean counts lie between their limits at once with probability 1 - delta, for any dependence
+between counts. The penalty lies between its smallest and largest value over that box.
 
 Claim. For a sum X of independent values in [0, m] with mean μ,
     P(X >= x) and P(X <= x) are at most exp(-(x ln(x/μ) - x + μ)/m)   (x above, below μ).
@@ -19,7 +19,7 @@ from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise import sum_quantile
 from auditor_client.stats.noise_distributions import Floats, Noise, NoNoise
 
-# With at most this many groups all corners of the box are tried.
+# Largest number of groups for which all corners of the box are tried.
 _CORNERS = 14
 
 Box = tuple[Floats, Floats]
@@ -28,7 +28,9 @@ Box = tuple[Floats, Floats]
 def utilities_box(
     recommended: PositiveCounts, random: PositiveCounts, rows_per_viewer: int, delta: float
 ) -> Box:
-    """Limits of U_k up to a common factor; infinite above where nothing relevant may be there."""
+    """Return limits of U_k up to a common factor; the upper limit is infinite if relevant content
+    may be absent.
+    """
     level = delta / (4 * len(recommended.groups))
     above, below = (_means(one, rows_per_viewer, level) for one in (recommended, random))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -36,7 +38,7 @@ def utilities_box(
 
 
 def _means(counts: PositiveCounts, rows_per_viewer: int, level: float) -> Box:
-    """Limits of each mean count, each missed with probability at most `level`."""
+    """Return limits of each mean count, each missed with probability at most `level`."""
     share = 1.0 if isinstance(counts.noise, NoNoise) else 0.5
     off = _noise_limit(counts.noise, level * (1 - share))
     reach = rows_per_viewer * math.log(1 / (level * share))
@@ -50,7 +52,7 @@ def _noise_limit(noise: Noise, level: float) -> float:
 
 
 def _below(x: float, reach: float) -> float:
-    """The least μ that x leaves possible."""
+    """Return the smallest μ that x leaves possible."""
     if x <= 0:
         return 0.0
     if _distance(x, x * 1e-12) <= reach:
@@ -59,7 +61,7 @@ def _below(x: float, reach: float) -> float:
 
 
 def _above(x: float, reach: float) -> float:
-    """The largest one."""
+    """Return the largest μ that x leaves possible."""
     end = x + 2 * reach + math.sqrt(4 * x * reach) + 1
     return float(optimize.brentq(lambda mu: _distance(x, mu) - reach, max(x, 1e-12), end))
 
@@ -69,12 +71,12 @@ def _distance(x: float, mu: float) -> float:
 
 
 def penalty_over(box: Box) -> tuple[float, float]:
-    """The least and the largest std(U)/mean(U) in a box of utilities."""
+    """Return the smallest and the largest std(U)/mean(U) in a box of utilities."""
     return _least(*box), _most(*box)
 
 
 def relative_over(box: Box) -> Box:
-    """The least and the largest ΔU_k: U_k at one end, all others at the other."""
+    """Return the smallest and the largest ΔU_k: U_k at one end, all others at the other."""
     low, high = box
     with np.errstate(invalid="ignore", divide="ignore"):
         least = len(low) * low / (low + (high.sum() - high)) - 1
@@ -85,7 +87,7 @@ def relative_over(box: Box) -> Box:
     )
 
 
-def spread(u: Floats) -> Floats:
+def relative_spread(u: Floats) -> Floats:
     """std(U)/mean(U) along the last axis, 0 where all are 0."""
     mean = u.mean(axis=-1)
     return np.asarray(np.where(mean > 0, u.std(axis=-1) / np.where(mean > 0, mean, 1.0), 0.0))
@@ -97,16 +99,16 @@ def _most(low: Floats, high: Floats) -> float:
         return largest
     # {std <= c·mean} is convex, so the maximum over a box is at a corner.
     corners = np.asarray(list(product(*zip(low, high, strict=True))))
-    return float(spread(corners).max())
+    return float(relative_spread(corners).max())
 
 
 def _least(low: Floats, high: Floats) -> float:
-    # At a given sum, squares are least where all utilities are as near to one level as they may.
+    # At a given sum, squares are smallest if all utilities are as near to one level as possible.
     if low.max() <= high.min():
         return 0.0
     levels = np.linspace(high.min(), low.max(), 2001)
     for _ in range(2):  # once over all levels, once more around the best
-        found = spread(np.clip(levels[:, None], low, high))
+        found = relative_spread(np.clip(levels[:, None], low, high))
         best = int(np.argmin(found))
         levels = np.linspace(levels[max(best - 1, 0)], levels[min(best + 1, 2000)], 2001)
     return float(found.min())

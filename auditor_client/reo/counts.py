@@ -1,6 +1,6 @@
-"""Positives per group of creators in one traffic: what the platform, or a file, tells.
+"""Positives per group of creators in one traffic, from the platform or a file.
 
-A row is positive if any of the signals asked for is. Counts may carry noise of a known law.
+A row is positive if any requested signal is. Counts may have noise of a known distribution.
 """
 
 import math
@@ -16,16 +16,19 @@ Positives = Mapping[str, float]
 AnyDistribution = Noise | float
 
 WITHOUT_RANDOM = (
-    "Positives of default traffic alone say nothing about equal opportunity: what was never shown"
-    " has no label, and two platforms with the same log may be perfectly fair and unfair by 1/3"
-    " (docs/explanation/reo.md). Give the positives of random traffic too, or ask for what needs"
-    " no labels of unseen items: `reo.parity`, `reo.precision`."
+    "Positives of default traffic alone have no information about equal opportunity, "
+    "because content that was never shown has no label. Of two platforms with the same "
+    "log, one may be perfectly fair and the other unfair by 1/3 "
+    "(docs/explanation/reo.md). Give the positives of random traffic too, or use metrics "
+    "that need no labels of unseen items: `reo.parity`, `reo.precision`."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class PositiveCounts:
-    """Positives by group, in the order of `groups`; `rows` of the traffic where they are known."""
+    """Positives by group, in the order of `groups`; `rows` is the traffic's number of rows, if
+    known.
+    """
 
     groups: tuple[str, ...]
     positives: Floats
@@ -39,34 +42,36 @@ class PositiveCounts:
 
     @property
     def heavy(self) -> float:
-        """The variance of the noise that has heavier tails than a normal law."""
+        """The variance of the noise with heavier tails than a normal distribution."""
         return 0.0 if isinstance(self.noise, Gaussian | NoNoise) else self.noise.variance
 
 
-def counts_of(
+def check_counts(
     positives: Positives, rows: float | None, noise: AnyDistribution | None, traffic: str
 ) -> PositiveCounts:
-    """Counts from what people type, checked."""
+    """Return checked counts from given values."""
     groups = tuple(str(name) for name in positives)
     values = np.asarray([float(value) for value in positives.values()])
     law = as_distribution(noise)
     if len(groups) < 2:
         raise InputError(
-            f"At least two groups are compared: {traffic} has {len(groups)}.", case="few-groups"
+            f"A comparison needs at least two groups; {traffic} has {len(groups)}.",
+            case="few-groups",
         )
     if not np.isfinite(values).all():
         raise InputError(f"Every count of {traffic} must be a finite number.", case="not-finite")
     if isinstance(law, NoNoise):
         _check_plain(values, rows, traffic)
     if rows is not None and not rows > 0:
-        raise InputError(f"There must be rows in {traffic}, not {rows}.")
+        raise InputError(f"The number of rows in {traffic} must be positive, not {rows}.")
     return PositiveCounts(groups, values, rows, law)
 
 
 def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
     if (values < 0).any():
         raise InputError(
-            f"A count of {traffic} is negative: say which noise is on it.", case="negative-count"
+            f"A count of {traffic} is negative. State the noise on it with noise=.",
+            case="negative-count",
         )
     if rows is not None and values.sum() > rows:
         raise InputError(
@@ -75,8 +80,8 @@ def _check_plain(values: Floats, rows: float | None, traffic: str) -> None:
         )
 
 
-def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
-    """The other counts in the order of the first; both must have the same groups."""
+def align_groups(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
+    """Return the other counts in the order of the first; both must have the same groups."""
     if set(reference.groups) != set(other.groups):
         alone = ", ".join(sorted(set(reference.groups) ^ set(other.groups)))
         raise InputError(
@@ -87,15 +92,17 @@ def aligned(reference: PositiveCounts, other: PositiveCounts) -> PositiveCounts:
 
 
 def as_distribution(noise: AnyDistribution | None) -> Noise:
-    """A law as it is; a number is the variance of noise whose law is not known, taken as Laplace.
+    """Return a given distribution; treat a number as the variance of Laplace noise.
 
-    Of the laws that platforms use, Laplace noise has the heaviest tail of its variance.
+    Of the distributions that platforms use, Laplace noise has the heaviest tail for its
+    variance.
     """
     if noise is None or isinstance(noise, Noise):
         return noise or NoNoise()
     if not (math.isfinite(noise) and noise >= 0):
         raise InputError(
-            f"A variance of noise is not negative, and {noise} is none.", case="negative-variance"
+            f"The variance of noise must not be negative, but it is {noise}.",
+            case="negative-variance",
         )
     # Var = 1 / (2 sinh²(rate/2)), solved for the rate
     return Laplace(2 * math.asinh(1 / math.sqrt(2 * noise))) if noise else NoNoise()

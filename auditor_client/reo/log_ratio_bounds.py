@@ -1,8 +1,8 @@
-"""Limits of the penalty of two groups, by way of the logarithm of the ratio of their utilities.
+"""Limits of the penalty of two groups, from the logarithm of the ratio of their utilities.
 
 With θ = ln(U_1/U_2) the penalty is |U_1 - U_2| / (U_1 + U_2) = tanh(|θ|/2), which grows with |θ|.
-An interval of θ gives one of the penalty that holds at zero too, and errors of logarithms of counts
-are nearer to normal than those of ratios: where counts are small this is the better scale.
+An interval of θ gives an interval of the penalty that also holds at zero. Errors of logarithms of
+counts are nearer to normal than errors of ratios, so this scale is better for small counts.
 """
 
 import math
@@ -14,7 +14,7 @@ from auditor_client.stats.critical_values import quantile
 
 
 def ratio_limits(made: Utilities, delta: float) -> tuple[float, float]:
-    """The limits of the penalty that belong to θ ± z·se."""
+    """Return the limits of the penalty for θ ± z·se."""
     theta = abs(math.log(made.u[0] / made.u[1]))
     slope = np.asarray([1 / made.u[0], -1 / made.u[1]])
     variance = max(float(slope @ made.covariance @ slope), 0.0)

@@ -1,9 +1,10 @@
 """Equal opportunity from a researcher's own logs: the penalty, changes, days and stages.
 
 If the viewer of each row is known, rows of one viewer count as one draw: with x_v the positives of
-viewer v in all cells, Σ_v x_v x_vᵀ is the covariance of the counts (less a term that no relative
-utility feels). Without it, rows are taken for independent, and intervals are too short if they are
-not: ten rows per viewer, and the true error was 1.7 times what independent rows would have.
+viewer v in all cells, Σ_v x_v x_vᵀ is the covariance of the counts (minus a term that does not
+affect relative utilities). Without viewers, rows are treated as independent, and intervals are too
+short if they are not. With ten rows per viewer, the true error was 1.7 times that of independent
+rows.
 
 [Kish] Kish, Survey Sampling, 1965, §11.7 (the effective number of units of unequal weights).
 """
@@ -20,17 +21,19 @@ from auditor_client.errors import InputError
 from auditor_client.reo.ab_differences import PenaltyDifference, difference_of
 from auditor_client.reo.counts import WITHOUT_RANDOM, PositiveCounts
 from auditor_client.reo.logs import Columns, Source, TrafficLog, read_log
-from auditor_client.reo.monitoring import Monitoring, watched
+from auditor_client.reo.monitoring import Monitoring, watch_penalties
 from auditor_client.reo.parity import parity
 from auditor_client.reo.penalty_estimate import Penalty, check_delta, penalty_of
 from auditor_client.reo.stages import Stages
-from auditor_client.reo.utilities import from_cells
+from auditor_client.reo.utilities import utilities_from_cells
 from auditor_client.stats.noise_distributions import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class OwnLogs:
-    """Logs of default and random traffic, and maybe of a treatment and of what passed recall."""
+    """Logs of default and random traffic, and optionally of a treatment and of content that passed
+    recall.
+    """
 
     default: TrafficLog
     random: TrafficLog
@@ -42,42 +45,43 @@ class OwnLogs:
         _check(logs)
         if not sum(self.default.positives.values()):
             raise InputError(
-                "No row of default traffic is positive: there is nothing to compare.",
+                "No row of default traffic is positive, so there is nothing to compare.",
                 case="no-positives",
             )
         for log in (self.random, self.recalled):
             empty = [name for name, count in (log.positives if log else {}).items() if not count]
             if log and empty:
                 raise InputError(
-                    f"No row of {_some(empty)} in {log.traffic} traffic is positive:"
-                    " join groups, or add rows.",
+                    f"No row of {_some(empty)} in {log.traffic} traffic is positive. "
+                    "Merge groups, or add rows.",
                     case="group-without-positives",
                 )
 
     def penalty(self, delta: float = 0.05) -> Penalty:
-        """The penalty of default traffic."""
+        """Return the penalty of default traffic."""
         return penalty_between(self.default, self.random, delta)
 
     def parity(self, delta: float = 0.05) -> Penalty:
-        """Statistical parity: rows shown against those of random traffic, which is uniform.
+        """Return statistical parity: shown rows compared with random traffic, which is uniform.
 
-        Raise InputError if the logs name viewers. It takes rows for independent; of viewers with
-        many rows, intervals of 95 % held the truth in 78.7 %.
+        Raise InputError if the logs name viewers. It treats rows as independent; for viewers with
+        many rows, 95 % intervals contained the true value in 78.7 % of cases.
         """
         if self.default.viewer is not None:
             raise InputError(
-                "Statistical parity takes rows for independent and would ignore the viewers that"
-                " these logs name: with many rows per viewer its 95 % intervals held the truth in"
-                " 78.7 % of cases. Read the logs without `viewer=` only if each viewer has one"
-                " row, or call `reo.parity` with `rows_per_viewer=`.",
+                "Statistical parity treats rows as independent and would ignore the "
+                "viewers that these logs name. With many rows per viewer, its 95 % "
+                "intervals contained the true value in 78.7 % of cases. Read the logs "
+                "without `viewer=` only if each viewer has one row, or call `reo.parity` "
+                "with `rows_per_viewer=`.",
                 case="parity-of-viewers",
             )
         return parity(self.default.shown, self.random.shown, delta, sampled=True)
 
     def difference(self, delta: float = 0.05) -> PenaltyDifference:
-        """Return the difference that the treatment makes."""
+        """Return the change of the penalty by the treatment."""
         if self.treatment is None:
-            raise InputError("There is no log of a treatment.")
+            raise InputError("There is no log of a treatment. Give one.")
         logs = [self.treatment, self.default, self.random]
         sampling, most = _clustered(logs)
         treatment, control, random = map(_counts, logs)
@@ -86,17 +90,17 @@ class OwnLogs:
         )
 
     def monitor(self, delta: float = 0.05) -> Monitoring:
-        """The penalty of each day; days share delta."""
+        """Return the penalty of each day; days share delta."""
         days = self.default.days()
         found = {
             day: penalty_between(log, self.random, delta / len(days)) for day, log in days.items()
         }
-        return watched(found, delta)
+        return watch_penalties(found, delta)
 
     def stages(self, delta: float = 0.05) -> Stages:
-        """The penalties of recall and ranking."""
+        """Return the penalties of recall and ranking."""
         if self.recalled is None:
-            raise InputError("There is no log of what passed the recall stage.")
+            raise InputError("There is no log of content that passed the recall stage. Give one.")
         return Stages(
             whole=self.penalty(delta),
             recall=penalty_between(self.recalled, self.random, delta),
@@ -115,7 +119,7 @@ def own_logs(
     treatment: Source | None = None,
     recalled: Source | None = None,
 ) -> OwnLogs:
-    """Logs from files (Parquet, CSV) or tables, counted by column.
+    """Return logs from files (Parquet, CSV) or tables, counted by column.
 
     `labels` are the signals whose union is the label, `group` the creator's group.
     """
@@ -132,13 +136,17 @@ def own_logs(
 
 
 def penalty_between(above: TrafficLog, below: TrafficLog, delta: float) -> Penalty:
-    """The penalty of one traffic measured against another."""
+    """Return the penalty of one traffic relative to another."""
     check_delta(delta)
     recommended, random = _counts(above), _counts(below)
     sampling, most = _clustered([above, below])
     if sampling is None:
         return penalty_of(recommended, random, delta)
-    made = None if (random.positives <= 0).any() else from_cells(recommended, random, sampling)
+    made = (
+        None
+        if (random.positives <= 0).any()
+        else utilities_from_cells(recommended, random, sampling)
+    )
     return penalty_of(
         recommended, random, delta, rows_per_viewer=most, found=made, sampling=np.diag(sampling)
     )
@@ -150,11 +158,14 @@ def _counts(log: TrafficLog) -> PositiveCounts:
 
 
 def _check(logs: Sequence[TrafficLog]) -> None:
-    """All traffics have the same groups, two or more, and viewers in all of them or in none."""
+    """Refuse traffics unless all have the same two or more groups, and viewers in all or in
+    none.
+    """
     names = logs[0].groups
     if len(names) < 2:
         raise InputError(
-            f"At least two groups are compared, and there is only {names[0]!r}.", case="one-group"
+            f"A comparison needs at least two groups, but there is only {names[0]!r}.",
+            case="one-group",
         )
     for log in logs[1:]:
         if log.groups != names:
@@ -167,13 +178,15 @@ def _check(logs: Sequence[TrafficLog]) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Names in words, not all of hundreds."""
+    """Return some of the names as text."""
     rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(names[:5]) + rest
 
 
 def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
-    """The covariance of all counts by viewers, and the most positives that one viewer has."""
+    """Return the covariance of all counts by viewers, and the largest number of positives of one
+    viewer.
+    """
     if any(log.viewer is None for log in logs):
         return None, 1
     size = len(logs[0].groups)
@@ -191,8 +204,8 @@ def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
 def _inflated(by_viewer: sparse.csr_array) -> float:
     """Return the factor that corrects a variance measured on few viewers.
 
-    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the
-    effective number of viewers, (Σ x_v)² / Σ x_v² [Kish], the least over all counts.
+    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the effective
+    number of viewers, (Σ x_v)² / Σ x_v² [Kish], the smallest over all counts.
     """
     sums, squares = by_viewer.sum(axis=0), by_viewer.power(2).sum(axis=0)
     viewers = float((sums[squares > 0] ** 2 / squares[squares > 0]).min(initial=np.inf))

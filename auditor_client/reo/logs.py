@@ -1,8 +1,9 @@
-"""A researcher's own logs: positives by group from tables of rows, without any platform.
+"""Logs of a researcher: positives by group from tables of rows, without a platform.
 
-A table has a column of zeros and ones (or true and false) for each signal, and one for the group of
-the creator; maybe one for the viewer and one for the day. A row is positive if any signal is.
-Columns are read and counted whole, never row by row: Parquet by Polars where it is installed.
+A table has a column of zeros and ones (or true and false) for each signal, and one for the
+creator's group; optionally one for the viewer and one for the day. A row is positive if any signal
+is. Columns are read and counted as a whole, never row by row; Polars reads Parquet if it is
+installed.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from auditor_client.audiences.tables import open_columns
 from auditor_client.errors import InputError
-from auditor_client.reo.polars_counts import counted
+from auditor_client.reo.polars_counts import count_rows
 
 Source = Any
 Codes = NDArray[np.integer[Any]]
@@ -31,7 +32,7 @@ _TEXT = frozenset({".csv", ".tsv", ".txt"})
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns say what."""
+    """Names of the columns by their meaning."""
 
     labels: tuple[str, ...]
     group: str
@@ -51,9 +52,9 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class TrafficLog:
-    """The rows of one traffic, counted in cells of one group and, if told, one viewer and one day.
+    """Rows of one traffic, counted in cells of one group and, if given, one viewer and one day.
 
-    `group` is a place in `names`. A cell may be a single row.
+    `group` is an index in `names`. A cell may be a single row.
     """
 
     traffic: str
@@ -74,27 +75,29 @@ class TrafficLog:
 
     @cached_property
     def shown(self) -> dict[str, int]:
-        """Rows by group."""
+        """Number of rows by group."""
         return self._named(self.cell_shown)
 
     @cached_property
     def positives(self) -> dict[str, int]:
-        """Positive rows by group."""
+        """Number of positive rows by group."""
         return self._named(self.cell_positive)
 
     def positives_by_viewer(self) -> tuple[pa.ChunkedArray, NDArray[np.int64], Codes]:
-        """Viewers, groups as places in `groups`, and how many positive rows: cells with any."""
+        """Return viewers, groups as indices in `groups`, and numbers of positive rows, for cells
+        with any.
+        """
         if self.viewer is None:
-            raise InputError("Say which column is the viewer.")
+            raise InputError("Name the column of viewers.")
         some = self.cell_positive > 0
         places = np.asarray([self.groups.index(name) for name in self.names], np.int64)
         viewer = self.viewer.filter(pa.array(some))
         return viewer, places[self.group[some]], self.cell_positive[some]
 
     def days(self) -> "dict[str, TrafficLog]":
-        """The log cut by day, in their order."""
+        """Return the log split by day, in order."""
         if self.day is None:
-            raise InputError("Say which column is the day.")
+            raise InputError("Name the column of days.")
         found = pc.dictionary_encode(self.day).combine_chunks()
         codes = np.asarray(found.indices)
         names = [str(name) for name in found.dictionary.to_pylist()]
@@ -107,7 +110,7 @@ class TrafficLog:
         return TrafficLog(self.traffic, self.names, *kept, viewer)
 
     def _named(self, counts: Codes) -> dict[str, int]:
-        """Sums by group, a piece at a time that fits into a cache."""
+        """Return sums by group, in chunks that fit into a cache."""
         total = np.zeros(len(self.names))
         for start in range(0, len(self.group), _PIECE):
             piece = slice(start, start + _PIECE)
@@ -117,7 +120,7 @@ class TrafficLog:
 
 
 def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
-    """A log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
+    """Return a log from a Parquet or CSV file, or from a pandas, Polars or Arrow table."""
     if not columns.labels:
         raise InputError(
             "Name at least one column of labels, for example like,share.", case="no-labels"
@@ -133,22 +136,24 @@ def read_log(source: Source, columns: Columns, traffic: str) -> TrafficLog:
 
 
 def _counted(source: Source, columns: Columns) -> pa.Table | None:
-    """The cells of a Parquet file by Polars, if it is there and nothing is wrong."""
+    """Return the cells of a Parquet file by Polars, if it is installed and the file has no
+    fault.
+    """
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or columns.viewer or path.suffix.lower() in _TEXT or not path.is_file():
         return None
-    return counted(path, columns.labels, columns.keys)
+    return count_rows(path, columns.labels, columns.keys)
 
 
 def _rows_as_cells(table: pa.Table, columns: Columns, traffic: str) -> pa.Table:
-    """Cells of one row each."""
+    """Return cells of one row each."""
     if not len(table):
         raise InputError(f"There are no rows in {traffic} traffic.", case="no-rows")
     for column in columns.keys.values():
         if table[column].null_count:
             raise InputError(
-                f"{table[column].null_count} rows of {traffic} traffic have no value"
-                f" in {column!r}: fill them, or leave them out.",
+                f"{table[column].null_count} rows of {traffic} traffic have no value in "
+                f"{column!r}. Fill or remove these rows.",
                 case="missing-values",
             )
     keys = {name: table[column] for name, column in columns.keys.items()}
@@ -187,20 +192,21 @@ def _refuse_lost(columns: Columns, there: Sequence[str], path: Path) -> None:
         known = ", ".join(there)
         words = ", ".join(map(repr, lost))
         raise InputError(
-            f"There is no column {words} in {path.name}; there are: {known}.", case="no-such-column"
+            f"There is no column {words} in {path.name}. The columns are: {known}.",
+            case="no-such-column",
         )
 
 
 def _groups(column: pa.ChunkedArray) -> tuple[Codes, tuple[str, ...]]:
     found = pc.dictionary_encode(column).combine_chunks()
-    # True and 1 are the same group, whichever way a file has it.
+    # True and 1 are the same group, however a file writes it.
     values = found.dictionary.to_pylist()
     names = [str(int(value) if isinstance(value, bool) else value) for value in values]
     return np.asarray(found.indices), tuple(names)
 
 
 def _positive(table: pa.Table, labels: Sequence[str], traffic: str) -> pa.ChunkedArray:
-    """Whether any of the signals is there."""
+    """Tell whether any of the signals is set."""
     union = _flags(table[labels[0]], labels[0], traffic)
     for name in labels[1:]:
         union = pc.or_(union, _flags(table[name], name, traffic))

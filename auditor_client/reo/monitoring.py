@@ -1,4 +1,4 @@
-"""The penalty day by day, against the line of the four-fifths rule.
+"""Penalty by day, compared with the line of the four-fifths rule.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, §4.3 and Figure 6.
@@ -30,14 +30,16 @@ class Monitoring:
     delta: float
 
     def state(self, day: str) -> State:
-        """Below the line where the rule surely holds, above the one where it is surely broken."""
+        """Return the state: below the line if the rule certainly holds, above if it is certainly
+        violated.
+        """
         found = self.days[day]
         if found.high <= self.lines.holds:
             return "below"
         return "above" if found.low > self.lines.broken else "unclear"
 
     def frame(self) -> pa.Table:
-        """Day, penalty, limits and state, one row each."""
+        """Return day, penalty, limits and state, one row each."""
         rows = [
             {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
             | {"state": self.state(day)}
@@ -46,7 +48,7 @@ class Monitoring:
         return pa.Table.from_pylist(rows)
 
     def chart(self) -> "Chart":
-        """The days as points with whiskers, and the line."""
+        """Return a chart of the days as points with whiskers, and the line."""
         from auditor_client.reo.charts import monitoring_chart  # charts take a second to import
 
         return monitoring_chart(self)
@@ -60,20 +62,22 @@ def monitor(
     ratio: float = FOUR_FIFTHS,
     **options: Any,
 ) -> Monitoring:
-    """Penalties of several days of default traffic against one random traffic.
+    """Return the penalties of several days of default traffic, relative to one random traffic.
 
-    Options are those of `penalty`. Days share delta: the more days, the wider each interval.
+    Options are those of `penalty`. Days share delta: more days give wider intervals.
     """
     if not days:
-        raise InputError("There are no days to watch.", case="no-days")
+        raise InputError("There are no days to monitor.", case="no-days")
     found = {
         day: penalty(positives, random, delta=delta / len(days), **options)
         for day, positives in days.items()
     }
-    return watched(found, delta, ratio)
+    return watch_penalties(found, delta, ratio)
 
 
-def watched(found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS) -> Monitoring:
+def watch_penalties(
+    found: dict[str, Penalty], delta: float, ratio: float = FOUR_FIFTHS
+) -> Monitoring:
     """Compare penalties, each estimated with its share of delta, with the four-fifths line."""
     groups = len(next(iter(found.values())).u)
     return Monitoring(found, four_fifths(groups, ratio), delta)

@@ -1,4 +1,4 @@
-"""The shortest and the longest vector that an estimate with a normal error leaves possible."""
+"""Bounds of the length of a vector that is estimated with a normal error."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from auditor_client.stats.critical_values import outward, quantile
+from auditor_client.stats.critical_values import outward_quantile, quantile
 from auditor_client.stats.noise_distributions import Floats
 
 _TINY = 1e-300
@@ -14,7 +14,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """An estimate along the axes of its error: where it is, and the variance there."""
+    """Estimate along the axes of its error: its position and its variance."""
 
     where: Floats
     variances: Floats
@@ -24,7 +24,7 @@ class Axes:
     def of(cls, relative: Floats, covariance: Floats, heavy: Floats) -> "Axes":
         """Return the axes of relative utilities.
 
-        They add up to zero, so there is one dimension less.
+        They add up to zero, so there is one dimension fewer.
         """
         plane = np.linalg.svd(np.ones((1, len(relative))))[2][1:]
         inside = plane @ covariance @ plane.T
@@ -35,7 +35,7 @@ class Axes:
         return cls(turn.T @ plane @ relative, variances, min(max(share, 0.0), 1.0))
 
     def longest(self, delta: float) -> float:
-        """No longer vector is within z of the estimate."""
+        """Return a length such that no longer vector is within z of the estimate."""
         z = quantile(delta / 2, self.heavy)
         y, v = self.where, self.variances
         # x_i = y_i / (1 - μ v_i) for the multiplier μ of |x|² under Σ (x_i - y_i)²/v_i = z²
@@ -45,7 +45,8 @@ class Axes:
             return float(np.sum((mu * y / (1 - mu * v)) ** 2 * v)) - z**2
 
         end = most * (1 - 1e-9)
-        if short(end) < 0:  # along the widest axis the estimate is zero: what is left goes there
+        # along the widest axis the estimate is zero, so the remainder lies there
+        if short(end) < 0:
             x = y / np.maximum(1 - end * v, 1e-9)
             x[-1] = 0.0
             rest = z**2 - float(np.sum((x[:-1] - y[:-1]) ** 2 / v[:-1]))
@@ -54,17 +55,22 @@ class Axes:
         return float(np.linalg.norm(y / (1 - mu * v)))
 
     def shortest(self, delta: float) -> float:
-        """Every shorter vector is further off than the critical value of its sphere."""
+        """Return a length such that every shorter vector is further off than its sphere's critical
+        value.
+        """
         groups = len(self.where) + 1
         stretch = quantile(delta / 2, self.heavy) / quantile(delta / 2)
-        # The sphere of radius ρ, whitened, has axes ρ/√v: its least radius of curvature is theirs.
+        # The whitened sphere of radius ρ has axes ρ/√v, which determine its smallest radius of
+        # curvature.
         curvature = math.sqrt(self.variances[0]) / self.variances[-1]
 
         def kept(mu: float) -> bool:
             length, distance = self._nearest(mu)
-            return distance <= stretch * outward(groups, _rounded(length * curvature), delta)
+            return distance <= stretch * outward_quantile(
+                groups, _rounded(length * curvature), delta
+            )
 
-        if math.sqrt(float(np.sum(self.where**2 / self.variances))) <= stretch * outward(
+        if math.sqrt(float(np.sum(self.where**2 / self.variances))) <= stretch * outward_quantile(
             groups, 0.0, delta
         ):
             return 0.0
@@ -77,21 +83,21 @@ class Axes:
         return self._nearest(high)[0]
 
     def _nearest(self, mu: float) -> tuple[float, float]:
-        """The length of the nearest point of a sphere, and its distance, by multiplier."""
+        """Return the length of the nearest point of a sphere, and its distance, by multiplier."""
         y, v = self.where, self.variances
         x = y / (1 + mu * v)
         return float(np.linalg.norm(x)), math.sqrt(float(np.sum((x - y) ** 2 / v)))
 
 
 def length_limits(axes: Axes, delta: float) -> tuple[float, float]:
-    """Limits of the penalty, which is a length over √K and at most √(K - 1)."""
+    """Return limits of the penalty, which is a length over √K and at most √(K - 1)."""
     groups = len(axes.where) + 1
     size = math.sqrt(groups)
     return axes.shortest(delta) / size, min(axes.longest(delta) / size, math.sqrt(groups - 1))
 
 
 def _rounded(radius: float) -> float:
-    """Down to two digits, where critical values are larger: they are computed once for each."""
+    """Round down to two digits, where critical values are larger, so that few are computed."""
     if radius <= 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(radius)) - 1)

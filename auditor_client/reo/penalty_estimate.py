@@ -1,10 +1,11 @@
-"""The penalty of ranking-based equal opportunity, from positives in default and random traffic.
+"""Penalty of ranking-based equal opportunity, from positives in default and random traffic.
 
     Δ_REO = std(U) / mean(U): 0 if relevant content of every group is shown equally often
 
-The interval holds at zero too, where the estimate is biased up and the delta method has no
-gradient: see `ratios` and `critical`. Where a count is too small for a normal law, limits come from
-each count by itself (`boxes`), and the estimate may be undefined while a bound on one side holds.
+The interval also holds at zero, where the estimate is biased upwards and the delta method has no
+gradient: see `log_ratio_bounds` and `norm_bounds`. If a count is too small for a normal
+distribution, limits come from each count alone (`confidence_box`). The estimate may then be
+undefined while a one-sided bound holds.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, eq. 4 and Algorithm 1.
@@ -23,8 +24,8 @@ from auditor_client.reo.counts import (
     AnyDistribution,
     PositiveCounts,
     Positives,
-    aligned,
-    counts_of,
+    align_groups,
+    check_counts,
     refuse_without_random,
 )
 from auditor_client.reo.log_ratio_bounds import ratio_limits
@@ -35,13 +36,13 @@ from auditor_client.stats.noise_distributions import Floats
 
 Verdict = Literal["fair", "unfair", "inconclusive"]
 
-# A count of at least this many of its standard deviations is taken for normal.
+# A count of at least this number of its standard deviations is treated as normal.
 ENOUGH = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A number between limits that hold with probability 1 - delta."""
+    """A number with limits that hold with probability 1 - delta."""
 
     value: float
     se: float
@@ -51,12 +52,12 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Penalty:
-    """The penalty between limits, and what it is made of, by name of group.
+    """Penalty with limits, and its components by name of group.
 
     `u` are utilities up to a common factor, `relative` the paper's ΔU_k, and `delta_u` the same
-    with limits, each of which holds by itself. Where some count is too small for a normal law,
-    `defined` is false: limits hold, `se` is not a number, and neither is `penalty` where a
-    denominator is not positive.
+    with limits that hold for each alone. If some count is too small for a normal distribution,
+    `defined` is false: limits hold and `se` is NaN; `penalty` is NaN if a denominator is not
+    positive.
     """
 
     penalty: float
@@ -80,27 +81,29 @@ class Penalty:
         return math.sqrt(len(self.u) - 1)
 
     def verdict(self, tolerated: float) -> Verdict:
-        """`fair` if the penalty is surely at most what is tolerated, `unfair` if surely above."""
+        """Return `fair` if the penalty is certainly at most the tolerated one, `unfair` if
+        certainly above.
+        """
         if not tolerated >= 0:
-            raise InputError(f"A penalty that is tolerated is not negative: {tolerated}.")
+            raise InputError(f"The tolerated penalty must not be negative, but it is {tolerated}.")
         if self.high <= tolerated:
             return "fair"
         return "unfair" if self.low > tolerated else "inconclusive"
 
     def explain(self) -> str:
-        """The penalty in words."""
+        """Return the penalty in words."""
         sure = f"with confidence {1 - self.delta:.0%}"
         if self.defined:
             return (
                 f"The penalty is {self.penalty:.4f}, between {self.low:.4f} and {self.high:.4f}"
                 f" {sure}."
             )
-        few = f"There are too few positives to estimate it: {', '.join(self.small)}."
+        few = f"There are too few positives to estimate the penalty: {', '.join(self.small)}."
         if self.high < self.largest:
             return f"{few} It lies between {self.low:.4f} and {self.high:.4f} {sure}."
         if self.low > 0:
             return f"{few} It is undefined, and at least {self.low:.4f} {sure}."
-        return f"{few} It is undefined, and these counts rule nothing out."
+        return f"{few} It is undefined, and these counts exclude no value."
 
 
 def penalty(
@@ -115,18 +118,18 @@ def penalty(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Penalty:
-    """The penalty from positives by group in default (`recommended`) and `random` traffic.
+    """Return the penalty from positives by group in default (`recommended`) and `random` traffic.
 
-    The numbers of rows only scale `u`, and may be left out unless `covariance="printed"`, which is
-    Algorithm 1 to the letter. Noise is given by its law
-    (`auditor_client.stats.noise_distributions`) or its variance. `rows_per_viewer` is the most rows
-    that one viewer has in both traffics together.
+    The numbers of rows only scale `u`, and may be omitted except with `covariance="printed"`, which
+    is Algorithm 1 exactly as printed. Give noise by its distribution
+    (`auditor_client.stats.noise_distributions`) or its variance. `rows_per_viewer` is the largest
+    number of rows of one viewer in both traffics together.
     """
     refuse_without_random(random)
-    shown = counts_of(recommended, n_recommended, noise_recommended, "default traffic")
-    probed = counts_of(random or {}, n_random, noise_random, "random traffic")
+    shown = check_counts(recommended, n_recommended, noise_recommended, "default traffic")
+    probed = check_counts(random or {}, n_random, noise_random, "random traffic")
     check_delta(delta)
-    return penalty_of(shown, aligned(shown, probed), delta, covariance, rows_per_viewer)
+    return penalty_of(shown, align_groups(shown, probed), delta, covariance, rows_per_viewer)
 
 
 def penalty_of(
@@ -138,18 +141,18 @@ def penalty_of(
     found: Utilities | None = None,
     sampling: Floats | None = None,
 ) -> Penalty:
-    """The same from checked counts, or from `found` utilities whose errors are known otherwise.
+    """Return the penalty from checked counts, or from `found` utilities with known errors.
 
-    `sampling` is the measured variance of each count, default traffic first. Without it, a count
-    is taken to vary as if every viewer had `rows_per_viewer` rows.
+    `sampling` is the measured variance of each count, default traffic first. Without it, each
+    count's variance is that for viewers with `rows_per_viewer` rows each.
     """
     traffics = [(recommended, "default"), (random, "random")]
     small = too_small(traffics, rows_per_viewer, sampling)
     if covariance == "exact" and small:
-        return bounded(recommended, random, delta, rows_per_viewer, small)
+        return bound_penalty(recommended, random, delta, rows_per_viewer, small)
     if (random.positives <= 0).any() or recommended.positives.sum() <= 0:
         raise InputError(
-            "Algorithm 1 divides by zero here: use the exact covariance.", case="division-by-zero"
+            "Algorithm 1 divides by zero here. Use the exact covariance.", case="division-by-zero"
         )
     made = found or utilities(recommended, random, covariance, rows_per_viewer)
     return from_utilities(made, delta, printed=covariance == "printed")
@@ -160,7 +163,7 @@ def too_small(
     rows_per_viewer: int = 1,
     sampling: Floats | None = None,
 ) -> tuple[str, ...]:
-    """Which counts no normal law describes, in words."""
+    """Return, in words, the counts that are too small for a normal distribution."""
     words = []
     for place, (counts, traffic) in enumerate(traffics):
         size = len(counts.groups)
@@ -178,7 +181,7 @@ def too_small(
 
 
 def from_utilities(made: Utilities, delta: float, *, printed: bool = False) -> Penalty:
-    """Limits from utilities with normal errors."""
+    """Return limits from utilities with normal errors."""
     covariance, heavy = made.of_relative(made.covariance), made.of_relative(made.heavy)
     value, se = made.penalty, _standard_error(made, covariance)
     if printed:
@@ -199,7 +202,9 @@ def from_utilities(made: Utilities, delta: float, *, printed: bool = False) -> P
 
 
 def _standard_error(made: Utilities, covariance: Floats) -> float:
-    """By the delta method; at zero, where it says nothing, the root of the mean square error."""
+    """Return the standard error by the delta method; at zero, where it fails, the root mean square
+    error.
+    """
     if made.penalty == 0:
         return math.sqrt(max(float(np.trace(covariance)), 0.0) / len(made.u))
     # Var(Δ_REO) = Hᵀ Σ H   [DJHL25, Algorithm 1]
@@ -216,14 +221,14 @@ def _each(made: Utilities, covariance: Floats, heavy: Floats, delta: float) -> d
     return found
 
 
-def bounded(
+def bound_penalty(
     recommended: PositiveCounts,
     random: PositiveCounts,
     delta: float,
     rows_per_viewer: int,
     small: tuple[str, ...],
 ) -> Penalty:
-    """Limits of counts of which some are too `small` for a normal law."""
+    """Return limits for counts of which some are too `small` for a normal distribution."""
     box = utilities_box(recommended, random, rows_per_viewer, delta)
     low, high = penalty_over(box)
     u, relative = _plain(recommended, random)
@@ -243,7 +248,7 @@ def bounded(
 
 
 def _plain(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats, Floats]:
-    """Utilities and relative utilities as far as they can be written down."""
+    """Return utilities and relative utilities, with NaN where they are undefined."""
     scale = (random.rows or 1.0) / (recommended.rows or 1.0)
     there = random.positives > 0
     above = np.maximum(recommended.positives, 0.0)

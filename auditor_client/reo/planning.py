@@ -1,14 +1,14 @@
-"""The number of rows that an estimate of shares, utilities or the penalty needs.
+"""Number of rows that an estimate of shares, utilities or the penalty needs.
 
 Shares are P(positive, group k) of a row: q_k in default traffic, p_k in random traffic.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Theorems E.1 to E.4.
 
-The theorems as printed take a normal error with variance v/n for smaller than ε with probability
-1 - δ from n = v ln(1/δ)/ε² on (E.3, E.4), where their own tail bound exp(-ε²n/2v) asks for twice as
-much; the bound v itself is loose by more than that. E.2 has the two. `method="exact"` uses the law
-of the estimate.
+The theorems as printed claim that a normal error with variance v/n is below ε with probability 1 -
+δ from n = v ln(1/δ)/ε² on (E.3, E.4). Their own tail bound exp(-ε²n/2v) requires twice that; the
+bound v itself is loose by more than this factor. E.2 has the factor two. `method="exact"` uses the
+distribution of the estimate.
 """
 
 import math
@@ -20,7 +20,7 @@ import numpy as np
 from scipy import optimize
 
 from auditor_client.errors import InputError
-from auditor_client.reo.counts import AnyDistribution, PositiveCounts, aligned, as_distribution
+from auditor_client.reo.counts import AnyDistribution, PositiveCounts, align_groups, as_distribution
 from auditor_client.reo.norm_bounds import Axes
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import utilities
@@ -35,14 +35,16 @@ _MOST = 1e14
 
 @dataclass(frozen=True)
 class TrafficRows:
-    """Rows of default and of random traffic."""
+    """Numbers of rows of default and of random traffic."""
 
     recommended: int
     random: int
 
 
 def share_rows(share: float, epsilon: float, delta: float = 0.05) -> int:
-    """Rows that tell one share up to a relative error of epsilon (Theorem E.1, as printed)."""
+    """Return the rows for one share with a relative error of at most epsilon (Theorem E.1, as
+    printed).
+    """
     check_delta(delta)
     # |D| = ⌈3 p⁻¹ ε⁻² ln(2/δ)⌉   [DJHL25, proof of Theorem E.1]
     return math.ceil(3 * math.log(2 / delta) / (_positive(share) * _positive(epsilon) ** 2))
@@ -60,10 +62,11 @@ def utility_rows(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> TrafficRows:
-    """Rows for which any one utility U_k is off by at most epsilon with probability 1 - delta.
+    """Return the rows for which a single utility U_k errs by at most epsilon with probability 1 -
+    delta.
 
-    U_k is the chance that a relevant item of group k is shown: q_k/p_k times `shown_share`, that of
-    any item. Unless it is told, U_k is meant up to that factor, and so is epsilon.
+    U_k is the probability that a relevant item of group k is shown: q_k/p_k times `shown_share`,
+    the probability for any item. By default, U_k and epsilon are relative to that factor.
     """
     shown, probed = shares_of(recommended, random)
     check_delta(delta)
@@ -74,7 +77,7 @@ def utility_rows(
         return _sizes(n, shown.positives, probed.positives, shown_share)
 
     def error(rows: float) -> float:
-        # Of one share alone, unlike those of several, the printed variance is the exact one.
+        # For a single share, unlike several, the printed variance is exact.
         both = _expected(shown, probed, rows, balance * rows, noise)
         made = utilities(*both, "printed", rows_per_viewer=rows_per_viewer)
         variances, heavy = np.diag(made.covariance), np.diag(made.heavy)
@@ -97,11 +100,11 @@ def rows_needed(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> TrafficRows:
-    """Rows for which the penalty is off by at most epsilon with probability 1 - delta.
+    """Return the rows for which the penalty errs by at most epsilon with probability 1 - delta.
 
-    `exact` finds the least for `balance` rows of random traffic per row of default traffic, with
-    noise on every count if it is given. The theorems have sizes and a balance of their own, and no
-    noise; E.3 is about all ΔU_k at once.
+    `exact` finds the smallest number for `balance` rows of random traffic per row of default
+    traffic, with noise on every count if given. The theorems have their own sizes and balance, and
+    no noise; E.3 covers all ΔU_k at once.
     """
     shown, probed = shares_of(recommended, random)
     check_delta(delta)
@@ -137,11 +140,11 @@ def shares_of(recommended: Shares, random: Shares) -> tuple[PositiveCounts, Posi
         values = np.asarray([float(share) for share in shares.values()])
         if len(values) < 2 or not (values > 0).all() or values.sum() > 1:
             raise InputError(
-                f"Shares of {traffic} traffic are of two groups or more, positive, and at most 1"
-                " together."
+                f"Shares of {traffic} traffic must be positive, for at least two groups, "
+                "and at most 1 in total."
             )
         found.append(PositiveCounts(tuple(shares), values))
-    return found[0], aligned(found[0], found[1])
+    return found[0], align_groups(found[0], found[1])
 
 
 def error_of(
@@ -153,7 +156,9 @@ def error_of(
     noise: AnyDistribution | None,
     rows_per_viewer: int,
 ) -> float:
-    """The quantile of |estimate - penalty| under the normal law of relative utilities."""
+    """Return the quantile of |estimate - penalty| under the normal distribution of relative
+    utilities.
+    """
     both = _expected(shown, probed, n, m, noise)
     made = utilities(*both, rows_per_viewer=rows_per_viewer)
     axes = Axes.of(made.relative, made.of_relative(made.covariance), made.of_relative(made.heavy))
@@ -176,7 +181,7 @@ def _expected(
 
 
 def _lengths(axes: Axes) -> Floats:
-    """||y + error| - |y|| for drawn errors; the draws are always the same."""
+    """Return ||y + error| - |y|| for drawn errors; the draws are always the same."""
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(axes.where)))
     moved = np.linalg.norm(axes.where + draws * np.sqrt(axes.variances), axis=1)
     return np.asarray(np.abs(moved - np.linalg.norm(axes.where)))
@@ -207,7 +212,9 @@ def _least(error: Callable[[float], float], epsilon: float, balance: float) -> T
 
 
 def least_rows(error: Callable[[float], float], epsilon: float) -> int | None:
-    """The fewest rows, two or more, whose error is at most epsilon; it falls with rows."""
+    """Return the fewest rows, at least two, with an error of at most epsilon; the error decreases
+    with rows.
+    """
     _positive(epsilon)
     if error(_MOST) > epsilon:
         return None

@@ -1,8 +1,8 @@
-"""A Parquet file counted by Polars, lazily: rows are never all in memory.
+"""Counts of a Parquet file by Polars, computed lazily: rows are never all in memory.
 
-Polars is an extra (`platform-auditor[logs]`). Without it files are read by Arrow and the counts are
-the same, in about twice the time. Nothing is refused here: what Polars cannot read, and files in
-which something is wrong, are left to the way that says what it is.
+Polars is an extra (`platform-auditor[logs]`). Without it, Arrow reads files with the same counts,
+in about twice the time. Nothing is refused here: files that Polars cannot read, or that have a
+fault, go to the reader that reports the fault.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def counted(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
+def count_rows(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
     """Rows `shown` and `positive` ones by the columns of `keys`, by their names here."""
     if find_spec("polars") is None:
         return None
-    import polars as pl  # a second to import, and needed here alone
+    import polars as pl  # importing takes a second, and only this function needs it
 
     try:
         lazy = pl.scan_parquet(path, glob=False)
@@ -44,7 +44,7 @@ def counted(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table
 
 
 def _flag(name: str, kind: "pl.DataType") -> "tuple[pl.Expr, pl.Expr]":
-    """Whether a signal is there, and whether it is neither there nor absent."""
+    """Tell whether a signal is there, and whether it is neither there nor absent."""
     import polars as pl
 
     column = pl.col(name)

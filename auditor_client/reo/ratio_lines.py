@@ -1,8 +1,8 @@
-"""The four-fifths rule's implications for the penalty.
+"""Lines of the four-fifths rule for the penalty.
 
-The rule asks the least utility to be at least four fifths of the largest. With two groups, that is
-a penalty of at most 1/9. With more, utilities in between matter: below one line the rule surely
-holds, above another it is surely broken, and between them the ratio itself must be looked at.
+The rule requires the smallest utility to be at least four fifths of the largest. With two groups,
+this is a penalty of at most 1/9. With more, utilities in between matter: below one line the rule
+certainly holds, above another it is certainly violated, and between them the ratio itself decides.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, §4.3: the line of 11.1 %, which is for two groups.
@@ -18,7 +18,9 @@ FOUR_FIFTHS = 0.8
 
 @dataclass(frozen=True)
 class Lines:
-    """Below `holds` the rule holds, above `broken` it is broken, whatever the utilities are."""
+    """Lines of the penalty: at most `holds`, the rule holds; above `broken`, it is violated, for
+    all utilities.
+    """
 
     holds: float
     broken: float
@@ -32,9 +34,9 @@ def four_fifths(groups: int, ratio: float = FOUR_FIFTHS) -> Lines:
 
 
 def _least(groups: int, ratio: float) -> float:
-    """The least penalty of utilities that touch or break the rule.
+    """Return the smallest penalty of utilities that touch or violate the rule.
 
-    One is `ratio`, one is 1, and the others lie where Σu²/(Σu)² is least: at Σu²/Σu of these two.
+    One is `ratio`, one is 1, and the others minimise Σu²/(Σu)²: they equal Σu²/Σu of these two.
     """
     others = (1 + ratio**2) / (1 + ratio)
     mean = (1 + ratio + (groups - 2) * others) / groups
@@ -43,7 +45,9 @@ def _least(groups: int, ratio: float) -> float:
 
 
 def _most(groups: int, ratio: float) -> float:
-    """The largest penalty of utilities that keep the rule: each at one end, j of them at the lower.
+    """Return the largest penalty of utilities that satisfy the rule: each at one end, j of them at
+    the
+    lower.
 
     {std <= c·mean} is convex, so the maximum over the box [ratio, 1]^K is at a corner.
     """

@@ -1,8 +1,8 @@
-"""Which stage of a recommender is unfair: recall, or ranking?
+"""Stages of a recommender: the penalties of recall and of ranking.
 
-A platform that also inserts items which passed the recall stage, whatever their rank, has a third
-traffic. Measured against random traffic it tells the recall stage; default traffic measured against
-it tells the ranking stage.
+A platform that also inserts items that passed the recall stage, whatever their rank, has a third
+traffic. Compared with random traffic, it measures the recall stage. Default traffic compared with
+it measures the ranking stage.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Appendix I.4.
@@ -16,7 +16,7 @@ from auditor_client.reo.penalty_estimate import Penalty, penalty
 
 @dataclass(frozen=True)
 class Stages:
-    """The penalty of the whole, of the recall stage, and of the ranking stage."""
+    """Penalty of the whole recommender, of the recall stage, and of the ranking stage."""
 
     whole: Penalty
     recall: Penalty
@@ -34,7 +34,8 @@ def stages(
     noise_random: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> Stages:
-    """From positives by group in default traffic, after recall, and in random traffic.
+    """Return the penalties from positives by group in default traffic, after recall, and in random
+    traffic.
 
     Utilities multiply: U of the whole is U of recall times U of ranking.
     """

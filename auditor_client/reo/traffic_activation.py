@@ -1,4 +1,4 @@
-"""The random traffic that a platform must run, and its cost in relevance.
+"""Random traffic that a platform must run, and its cost in relevance.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Appendix I.2.
@@ -16,10 +16,10 @@ from auditor_client.reo.planning import Shares, error_of, least_rows, shares_of
 
 @dataclass(frozen=True)
 class RandomTraffic:
-    """The random traffic that a platform must run, and its cost.
+    """Random traffic that a platform must run, and its cost.
 
-    `activation` is the share of requests that show random items, `lost` by how much the share of
-    relevant rows falls, relative to default traffic alone.
+    `activation` is the share of requests that show random items. `lost` is the decrease of the
+    share of relevant rows, relative to default traffic alone.
     """
 
     rows: int
@@ -39,9 +39,9 @@ def random_traffic(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> RandomTraffic:
-    """Return how many of all `requests`, each showing `shown` items, must show random ones.
+    """Return the number of `requests`, each with `shown` items, that must show random ones.
 
-    `n_recommended` rows of default traffic are there in any case.
+    `n_recommended` rows of default traffic exist in any case.
     """
     one, other = shares_of(recommended, random)
     check_delta(delta)
@@ -59,7 +59,9 @@ def random_traffic(
         )
     if rows > most:
         raise InputError(
-            f"{rows} rows of random traffic are more than all requests show.", case="few-requests"
+            f"{rows} rows of random traffic are more than all requests show. Use more "
+            "requests or a larger error.",
+            case="few-requests",
         )
     return RandomTraffic(rows, rows / most, rows / most * _loss(one, other))
 
@@ -76,7 +78,9 @@ def tradeoff(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> list[tuple[RandomTraffic, float]]:
-    """For each activation probability, its cost in relevance and the error of the penalty."""
+    """Return, for each activation probability, the cost in relevance and the error of the
+    penalty.
+    """
     one, other = shares_of(recommended, random)
     check_delta(delta)
     most = _most(n_recommended, requests, shown)
@@ -96,10 +100,10 @@ def tradeoff(
 
 
 def _most(n_recommended: int, requests: float, shown: int) -> float:
-    """The rows of all requests."""
+    """Return the number of rows of all requests."""
     if not (n_recommended > 0 and requests > 0 and shown > 0):
         raise InputError(
-            "Rows of default traffic, requests, and items shown by each, are all positive.",
+            "Rows of default traffic, requests, and items per request must all be positive.",
             case="not-positive",
         )
     return requests * shown

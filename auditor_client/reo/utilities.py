@@ -8,9 +8,9 @@ with X_k positives of group k among n rows of default traffic, W_k among m rows 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, eq. 5 to 7, Algorithm 1 and Appendix F.
 
-Algorithm 1 takes groups for independent, each with the variance of a share: X_k(1 - X_k/n). They
+Algorithm 1 treats groups as independent, each with the variance of a share: X_k(1 - X_k/n). They
 are parts of one multinomial count, with covariances -X_j X_k/n. In ΔU, which no common factor
-moves, all of -X Xᵀ/n cancels, and variances X_k remain: larger than the printed ones.
+changes, all of -X Xᵀ/n cancels, and variances X_k remain: larger than the printed ones.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Covariance = Literal["exact", "printed"]
 class Utilities:
     """Utilities of groups up to a common factor, and the covariance of their errors.
 
-    `heavy` is the part of the covariance that comes from noise with heavier tails than normal.
+    `heavy` is the part of the covariance from noise with heavier tails than normal.
     """
 
     groups: tuple[str, ...]
@@ -50,17 +50,17 @@ class Utilities:
 
     @property
     def jacobian(self) -> Floats:
-        """∂ΔU_k / ∂U_j in row k and column j: the transpose of the paper's G."""
+        """Derivatives ∂ΔU_k / ∂U_j in row k and column j: the transpose of the paper's G."""
         size, total = len(self.u), self.u.sum()
         return np.asarray(size * (np.eye(size) * total - self.u[:, None]) / total**2)
 
     def of_relative(self, covariance: Floats) -> Floats:
-        """The covariance of ΔU from one of U, by the delta method."""
+        """Return the covariance of ΔU from one of U, by the delta method."""
         # Σ = Gᵀ Γ G   [DJHL25, Algorithm 1]
         return np.asarray(self.jacobian @ covariance @ self.jacobian.T)
 
     def direction(self) -> Floats:
-        """The gradient of the penalty in ΔU; it has none at zero."""
+        """Return the gradient of the penalty in ΔU, which does not exist at zero."""
         # H_k = ΔU_k / (K Δ_REO)   [DJHL25, Appendix F]
         return np.asarray(self.relative / (len(self.u) * self.penalty))
 
@@ -71,21 +71,21 @@ def utilities(
     covariance: Covariance = "exact",
     rows_per_viewer: int = 1,
 ) -> Utilities:
-    """The utilities that two traffics tell; denominators must be positive.
+    """Return the utilities from two traffics; denominators must be positive.
 
-    Where a viewer has up to m = `rows_per_viewer` rows, these are not independent. (Σ a_r)² is at
-    most m Σ a_r² for m rows (Cauchy, Schwarz), so no combination of counts has more than m times
-    the variance of independent rows, whichever rows of both traffics are one viewer's.
+    If a viewer has up to m = `rows_per_viewer` rows, these are not independent. (Σ a_r)² is at most
+    m Σ a_r² for m rows (Cauchy, Schwarz), so no combination of counts has more than m times the
+    variance of independent rows, whichever rows of both traffics are one viewer's.
     """
     both = (recommended, random)
     cells = np.diag(variances(both, covariance, rows_per_viewer))
-    return from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
+    return utilities_from_cells(recommended, random, cells, np.diag(heavy_variances(both)))
 
 
-def from_cells(
+def utilities_from_cells(
     recommended: PositiveCounts, random: PositiveCounts, cells: Floats, heavy: Floats | None = None
 ) -> Utilities:
-    """Utilities whose 2K counts, default traffic first, have this covariance."""
+    """Return utilities whose 2K counts, default traffic first, have this covariance."""
     u, by_shown, by_random = slopes(recommended, random)
     both = np.hstack([by_shown, by_random])
     rest = np.zeros_like(cells) if heavy is None else heavy
@@ -93,7 +93,9 @@ def from_cells(
 
 
 def slopes(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats, Floats, Floats]:
-    """U, its derivatives by the counts of default traffic, and those by the counts of random."""
+    """Return U, its derivatives by the counts of default traffic, and those by the counts of random
+    traffic.
+    """
     scale = (random.rows or 1.0) / (recommended.rows or 1.0)
     u = np.asarray(scale * recommended.positives / random.positives)
     # ∂U_k/∂X_k = U_k/X_k, written so that X_k may be 0; ∂U_k/∂W_k = -U_k/W_k
@@ -103,14 +105,14 @@ def slopes(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats,
 def variances(
     traffics: Sequence[PositiveCounts], covariance: Covariance = "exact", rows_per_viewer: int = 1
 ) -> Floats:
-    """The variance of every count of some traffics, one after the other."""
+    """Return the variance of every count of some traffics, one after the other."""
     spreads = [_printed(one) if covariance == "printed" else one.positives for one in traffics]
     noise = np.repeat([one.noise.variance for one in traffics], len(traffics[0].groups))
     return np.asarray(rows_per_viewer * np.maximum(np.concatenate(spreads), 0.0) + noise)
 
 
 def heavy_variances(traffics: Sequence[PositiveCounts]) -> Floats:
-    """The part of them that comes from noise with heavier tails than normal."""
+    """Return the part of the variances from noise with heavier tails than normal."""
     return np.repeat([one.heavy for one in traffics], len(traffics[0].groups))
 
 

@@ -1,1 +1,1 @@
-"""Parts that all reports share."""
+"""Parts shared by all reports."""

@@ -1,6 +1,6 @@
 """Pages of a report: one HTML file that needs no network and runs no script.
 
-Whatever an outsider may have written passes `escape`.
+All text that an outsider may have written passes `escape`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,12 @@ from importlib.resources import files
 from auditor_client.charts import chart as charts
 from auditor_client.charts.chart import Chart
 
-# Nothing may be loaded or run, whatever gets into the file.
+# The policy forbids loading and running anything, whatever text the file contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(title: str, parts: Iterable[str]) -> str:
-    """The whole file around these parts."""
+    """Return the whole file with these parts."""
     style = files("auditor_client.reporting").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -38,7 +38,7 @@ def figure(chart: Chart, caption: str) -> str:
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, figures: bool = False
 ) -> str:
-    """A table with a heading per row; of figures, none of which is to be broken."""
+    """Return a table with a heading per row, whose numbers are not broken across lines."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     first = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
     body = "".join(_row(row) for row in rows)
@@ -58,7 +58,7 @@ def section(title: str, *parts: str) -> str:
 
 
 def article(*parts: str) -> str:
-    """One of several audits on a page."""
+    """Return one of several audits on a page."""
     return f"<article>{''.join(parts)}</article>"
 
 

@@ -1,11 +1,11 @@
 """Results as a LaTeX table, in plain LaTeX: no package is needed.
 
-Whatever an outsider may have written (names of groups, titles) passes `escape`.
+All text that an outsider may have written (names of groups, titles) passes `escape`.
 """
 
 import math
 
-from auditor_client.reporting.metric_sentences import down, name_of, up
+from auditor_client.reporting.metric_sentences import name_of, round_down, round_up
 from auditor_client.reporting.results_document import AuditFound, Results
 
 _SPECIAL = {
@@ -19,7 +19,7 @@ _SPECIAL = {
     "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    # Not special, but other letters in LaTeX's oldest font encoding.
+    # These are not special, but print as other letters in LaTeX's oldest font encoding.
     "<": r"$<$",
     ">": r"$>$",
     "|": r"$|$",
@@ -38,14 +38,15 @@ def escape(text: str) -> str:
 
 
 def table(results: Results) -> str:
-    """One table: the fairness gap of each audit with its verdict, then the metrics."""
+    """Return one table: the fairness gap of each audit with its verdict, then the metrics."""
     title = results.study.title if results.study else "Results of the audit"
     rows = [row for audit in results.audits for row in _rows(audit)]
     deltas = sorted({audit.delta for audit in results.audits})
     sure = ", ".join(f"{100 * (1 - delta):g}" for delta in deltas)
     caption = (
-        f"{escape(title)}. Limits hold with a probability of at least {sure}\\,\\% for all pairs"
-        " of groups of one measure at once; they count sampling error and noise."
+        f"{escape(title)}. Limits hold with a probability of at least {sure}\\,\\% for "
+        "all pairs of groups of one metric at once; they include sampling error and "
+        "noise."
     )
     body = "\n".join(f"{' & '.join(row)} \\\\" for row in rows)
     return (
@@ -76,8 +77,8 @@ def _pair(first: str, second: str) -> str:
 
 
 def _limits(low: float | None, high: float | None) -> str:
-    start = "(-\\infty" if low is None else f"[{down(low)}"
-    end = "\\infty)" if high is None else f"{up(high)}]"
+    start = "(-\\infty" if low is None else f"[{round_down(low)}"
+    end = "\\infty)" if high is None else f"{round_up(high)}]"
     return f"${start}, {end}$"
 
 

@@ -1,4 +1,4 @@
-"""Every metric in a sentence for people who are not statisticians, with its limits."""
+"""Sentences about each metric and its limits, for readers who are not statisticians."""
 
 import math
 
@@ -12,13 +12,13 @@ NAMES: dict[Metric, str] = {
     "equal-opportunity": "Selected share of the qualified (equality of opportunity)",
     "mean-difference": "Difference of mean scores",
     "kolmogorov-smirnov": "Largest difference at any cut-off (Kolmogorov–Smirnov)",
-    "wasserstein": "How far scores are apart (Wasserstein)",
+    "wasserstein": "Distance between scores (Wasserstein)",
     "quantile-gap": "Difference of quantiles",
 }
 
 
 def name_of(metric: Metric, at: float | None) -> str:
-    """The metric with the threshold or the quantile it is taken at."""
+    """Return the metric with its threshold or quantile."""
     return NAMES[metric] if at is None else f"{NAMES[metric]} at {at:g}"
 
 
@@ -48,13 +48,13 @@ def sentence(metric: Metric, at: float | None, found: Estimate) -> str:
             )
         case "kolmogorov-smirnov":
             said = (
-                f"Wherever one draws a line through the scores, the shares of {first} and {second}"
-                f" below it differ by {value:.3f} at most, as measured. The truth lies {between}."
+                f"At every cut-off, the measured shares of {first} and {second} below it "
+                f"differ by at most {value:.3f}. The true value lies {between}."
             )
         case "wasserstein":
             said = (
-                f"To make the scores of {first} and {second} alike, they would have to be moved by"
-                f" {value:.3f} on average. The truth lies {between}."
+                f"To become equal, the scores of {first} and {second} would have to move "
+                f"by {value:.3f} on average. The true value lies {between}."
             )
         case "quantile-gap":
             said = (
@@ -70,29 +70,30 @@ def limits(low: float, high: float, places: int = 3) -> str:
     if math.isinf(high) and math.isinf(low):
         return "anywhere"
     if math.isinf(high):
-        return f"above {down(low, places)}"
+        return f"above {round_down(low, places)}"
     if math.isinf(low):
-        return f"below {up(high, places)}"
-    return f"between {down(low, places)} and {up(high, places)}"
+        return f"below {round_up(high, places)}"
+    return f"between {round_down(low, places)} and {round_up(high, places)}"
 
 
-def down(number: float, places: int = 3) -> str:
+def round_down(number: float, places: int = 3) -> str:
     return _plain(math.floor(_exactly(number, places)) / 10**places, places)
 
 
-def up(number: float, places: int = 3) -> str:
+def round_up(number: float, places: int = 3) -> str:
     return _plain(math.ceil(_exactly(number, places)) / 10**places, places)
 
 
 def _exactly(number: float, places: int) -> float:
-    # 0.07 times a thousand is 70.00000000000001: what is whole but for its last bits stays so.
+    # 0.07 times a thousand is 70.00000000000001: a number that is whole except for its last bits
+    # stays whole.
     scaled = number * 10**places
     whole = float(round(scaled))
     return whole if math.isclose(scaled, whole, rel_tol=1e-13) else scaled
 
 
 def _plain(number: float, places: int) -> str:
-    return f"{number + 0.0:.{places}f}"  # no "-0.000"
+    return f"{number + 0.0:.{places}f}"  # avoid "-0.000"
 
 
 def _points(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Price of a release in sentences: what one person has at stake, and the noise of each part."""
+"""Price of a release in sentences: the privacy loss of one person, and the noise of each part."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from openapi.resources import Price
 
 
 def both_relations(price: Price) -> str:
-    """Return what one person has at stake, under both relations."""
+    """Return the privacy loss of one person under both relations."""
     letter, both = ("ρ", price.rho) if price.epsilon is None else ("ε", price.epsilon)
     return (
         f"If one person is added or removed: {letter} = {both.add_remove}. If one person’s data"

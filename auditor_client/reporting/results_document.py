@@ -1,4 +1,4 @@
-"""The results of an audit or a study as one document, `results.json`, the source of all tables.
+"""Results of an audit or a study as one document, `results.json`, the source of all tables.
 
 The format has a version; docs/how-to/researchers/run-a-study-file.md describes it. Infinite
 numbers, such as an impact ratio, are null. Limits hold with probability 1 - delta within each
@@ -25,7 +25,7 @@ class ResultsPart(BaseModel):
 
 
 class Gap(ResultsPart):
-    """A fairness gap: `low` and `high` hold together, `at_least` and `at_most` each alone."""
+    """Fairness gap: `low` and `high` hold together, `at_least` and `at_most` each alone."""
 
     more: str
     less: str
@@ -37,8 +37,39 @@ class Gap(ResultsPart):
     at_most: float
 
 
+class ThresholdFound(ResultsPart):
+    """The largest gap of shares above one edge; null `scores_from`: that of scores in no bin."""
+
+    more: str
+    less: str
+    scores_from: float | None
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+
+
+class ImpactFound(ResultsPart):
+    """The worst impact ratio, above edges that `least_share` of a group may reach.
+
+    `scores_from` is null where there is no such edge.
+    """
+
+    worse: str
+    better: str
+    scores_from: float | None
+    least_share: float
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+    four_fifths: Literal["passes", "fails", "inconclusive"]
+
+
 class DriverFound(ResultsPart):
-    """The share of the first group less that of the second, among people with these scores."""
+    """Share of the first group minus that of the second, among people with these scores."""
 
     first: str
     second: str
@@ -49,9 +80,9 @@ class DriverFound(ResultsPart):
 
 
 class MetricFound(ResultsPart):
-    """One metric of one pair of groups, the first against the second; `fair` is equality.
+    """One metric of one pair of groups, the first compared with the second; `fair` is equality.
 
-    Scores inside of their bins may add up to `rounding` on either side.
+    Positions of scores within their bins may change it by up to `rounding` in either direction.
     """
 
     metric: Metric
@@ -68,7 +99,7 @@ class MetricFound(ResultsPart):
 
 
 class AssumptionFound(ResultsPart):
-    """Whether an assumption holds; null where no release can tell."""
+    """One assumption: whether it holds; null if no release can tell."""
 
     name: str
     holds: bool | None
@@ -76,7 +107,7 @@ class AssumptionFound(ResultsPart):
 
 
 class GroupPeople(ResultsPart):
-    """The number of people of a group who were scored, and its source."""
+    """Number of scored people of a group, and its source."""
 
     group: str
     people: int
@@ -89,11 +120,12 @@ class ContentFound(ResultsPart):
 
 
 class AuditFound(ResultsPart):
-    """One audit. `gap`, `pairs`, `drivers` and `assumptions` are of score histograms.
+    """One audit. `gap`, `threshold`, `impact`, `pairs`, `drivers` and `assumptions` are of score
+    histograms.
 
-    `sentence` is the answer, with the verdict first where the kind has one. `entry` is the number
-    of its release in the ledger, as its receipt's proof has it; `checked` says whether that proof
-    was verified here. `numbers` is what kinds other than score histograms released.
+    `sentence` is the answer, with the verdict first if the kind has one. `entry` is the number of
+    its release in the ledger, from its receipt's proof; `checked` states whether this machine
+    verified the proof. `numbers` are the released numbers of other kinds.
     """
 
     name: str
@@ -114,6 +146,8 @@ class AuditFound(ResultsPart):
     sentence: str = ""
     words: str = ""
     gap: Gap | None = None
+    threshold: ThresholdFound | None = None
+    impact: ImpactFound | None = None
     people: tuple[GroupPeople, ...] = ()
     pairs: tuple[Gap, ...] = ()
     drivers: tuple[DriverFound, ...] = ()
@@ -123,7 +157,9 @@ class AuditFound(ResultsPart):
 
 
 class ConsistencyFound(ResultsPart):
-    """Whether releases can come from one model, and how often an honest one is called otherwise."""
+    """Result of a test whether releases can come from one model, with its false-alarm
+    probability.
+    """
 
     audits: tuple[str, ...]
     relation: Literal["repeat", "same-people", "edited", "halves"]
@@ -134,7 +170,7 @@ class ConsistencyFound(ResultsPart):
 
 
 class CanariesFound(ResultsPart):
-    """One check by canaries: whether they were scored, or what they saw delivered."""
+    """One check by canaries: whether they were scored, or the deliveries that they saw."""
 
     audit: str
     check: Literal["presence", "field"]
@@ -146,7 +182,7 @@ class CanariesFound(ResultsPart):
 
 
 class Registered(ResultsPart):
-    """The entry that names the study; `first`: whether nothing was released before it."""
+    """Entry that names the study; `first`: whether nothing was released before it."""
 
     entry: int
     at: datetime
@@ -155,7 +191,7 @@ class Registered(ResultsPart):
 
 
 class StudyFound(ResultsPart):
-    """A study; its verdicts share `delta`, so that each audit has a `delta` of its own."""
+    """A study; its verdicts share `delta`, so each audit has its own part of it."""
 
     title: str
     question: str
@@ -166,7 +202,7 @@ class StudyFound(ResultsPart):
 
 
 class Results(ResultsPart):
-    """The whole document."""
+    """The whole results document."""
 
     format: Format = FORMAT
     study: StudyFound | None = None
@@ -178,7 +214,7 @@ class Results(ResultsPart):
         return self.model_dump_json(indent=1) + "\n"
 
     def to_latex(self) -> str:
-        """A table of the gaps and metrics, in plain LaTeX."""
+        """Return a table of the gaps and metrics, in plain LaTeX."""
         from auditor_client.reporting.latex import table
 
         return table(self)
@@ -200,5 +236,5 @@ class Results(ResultsPart):
 
 
 def finite(number: float) -> float | None:
-    """The number, or nothing where it is infinite: JSON has no infinity."""
+    """Return the number, or None if it is infinite: JSON has no infinity."""
     return number if math.isfinite(number) else None

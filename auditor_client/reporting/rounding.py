@@ -1,9 +1,9 @@
-"""Numbers as people read them: few digits, and limits rounded outwards."""
+"""Numbers for readers: few digits, and limits rounded outwards."""
 
 import math
 from collections.abc import Iterable, Sequence
 
-from auditor_client.reporting.metric_sentences import down, up
+from auditor_client.reporting.metric_sentences import round_down, round_up
 
 UNKNOWN = "–"
 _MOST_PLACES = 6
@@ -17,26 +17,26 @@ def places_for(low: float, high: float) -> int:
     return min(max(1 - math.floor(math.log10(width)), 0), _MOST_PLACES)
 
 
-def between(low: float, high: float, places: int | None = None) -> str:
+def format_interval(low: float, high: float, places: int | None = None) -> str:
     """Return limits in words, rounded outwards: "between 0.12 and 0.34"."""
     shown = places_for(low, high) if places is None else places
     if math.isinf(low) and math.isinf(high):
         return "anywhere"
     if math.isinf(high):
-        return f"at least {down(low, shown)}"
+        return f"at least {round_down(low, shown)}"
     if math.isinf(low):
-        return f"at most {up(high, shown)}"
-    return f"between {down(low, shown)} and {up(high, shown)}"
+        return f"at most {round_up(high, shown)}"
+    return f"between {round_down(low, shown)} and {round_up(high, shown)}"
 
 
 def lower(value: float | None, places: int = 3) -> str:
     """Return a lower limit, rounded down."""
-    return UNKNOWN if value is None or not math.isfinite(value) else down(value, places)
+    return UNKNOWN if value is None or not math.isfinite(value) else round_down(value, places)
 
 
 def upper(value: float | None, places: int = 3) -> str:
     """Return an upper limit, rounded up."""
-    return UNKNOWN if value is None or not math.isfinite(value) else up(value, places)
+    return UNKNOWN if value is None or not math.isfinite(value) else round_up(value, places)
 
 
 def number(value: float | None, places: int = 3) -> str:
@@ -66,7 +66,7 @@ def confidence(delta: float) -> str:
     return f"{100 * (1 - delta):.4g} % confidence"
 
 
-def listed(parts: Iterable[str]) -> str:
+def join_words(parts: Iterable[str]) -> str:
     """Return "a, b and c"."""
     found: Sequence[str] = list(parts)
     return " and ".join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""

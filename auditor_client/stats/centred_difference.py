@@ -1,12 +1,12 @@
-"""Limits for the difference of two shares where the numbers of people are private.
+"""Limits for the difference of two shares if the numbers of people are private.
 
 An event has C = X + Z people in its cells and R in the rest, X binomial with share p of n people
-and Z noise. At the true share, C - p(C + R) has mean zero whatever n is: n enters through the
-variance alone. The share of each group lies in one cell of a fixed grid, and each pair of cells has
-a test of its own, so nothing that the noise moves decides which test a pair of shares gets.
+and Z noise. At the true share, C - p(C + R) has mean zero for every n: n affects only the variance.
+The share of each group lies in one cell of a fixed grid, and each pair of cells has its own test.
+So the noise has no influence on which test a pair of shares gets.
 
-The law of X - np over all n between two limits is bounded by `lowest_law`; the proof is in
-docs/explanation/intervals.md. Rounding is always to the side that makes the limit larger.
+`lowest_law` bounds the distribution of X - np over all n between two limits; the proof is in
+docs/explanation/intervals.md. Rounding always makes the limit larger.
 """
 
 import math
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client.stats import chernoff
-from auditor_client.stats.noise import Floats, Noise, summed
+from auditor_client.stats.noise import Floats, Noise, sum_of_draws
 
-# Of a level, what goes to the plausible shares.
+# Part of a level for the plausible shares.
 _SHARES = 0.02
 # Width of a cell of the grid, in standard deviations of a measured share at one half.
 _CELL = 0.08
-# Steps per standard deviation of the lattice of people on which laws are tabulated.
+# Steps per standard deviation of the lattice of people for tabulated distributions.
 _STEPS = 40.0
 _FINEST = 0.25
 _DEVIATIONS = 7.5
-# Covers round-off, and what the tables of noise leave out.
+# Covers round-off, and the mass that the tables of noise omit.
 _REST = 1e-9
 _TILTS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Noisy counts inside and outside of an event, of how many cells each, and limits of n."""
+    """Noisy counts inside and outside an event, their numbers of cells, and limits of n."""
 
     inside: int
     outside: int
@@ -49,12 +49,12 @@ class Event:
 
     @property
     def turned(self) -> "Event":
-        """The event that this one did not happen."""
+        """The complement of this event."""
         return Event(self.outside, self.inside, self.cells[::-1], self.people, self.noise)
 
     def shares(self, level: float) -> tuple[float, float]:
         """Return limits of the share, each missed with probability at most `level`."""
-        own = summed(self.noise, self.cells[0])
+        own = sum_of_draws(self.noise, self.cells[0])
         return chernoff.limits((self.inside,), self.people, own, level)[0]
 
 
@@ -72,7 +72,8 @@ def difference_limit(
 ) -> float:
     """Return a difference that p_first - p_second exceeds with probability at most `level`.
 
-    `ratio` weighs the second group; it may not depend on the counts. Not searched below `floor`.
+    `ratio` weights the second group; it may not depend on the counts. The search stops at
+    `floor`.
     """
     if min(*first.people, *second.people) < 1:
         return 1.0
@@ -84,7 +85,7 @@ def difference_limit(
 
 
 def _grid(people: int) -> int:
-    """Return the width of a cell as a power of two: it depends on the smaller group alone."""
+    """Return the width of a cell as a power of two, which depends only on the smaller group."""
     return round(math.log2(_CELL * 0.5 / math.sqrt(people)))
 
 
@@ -99,7 +100,7 @@ def _limit(
     u = np.asarray(i * step, np.float64)
     w = np.asarray(np.minimum((k + 1) * step, 1.0), np.float64)
     own = np.asarray(first.inside - u * first.total, np.float64)
-    # -(C - w(C + R)) of the second group is what its complement has at 1 - w.
+    # -(C - w(C + R)) of the second group equals its complement's value at 1 - w.
     theirs = np.asarray(ratio * (second.outside - (1 - w) * second.total), np.float64)
     apart = i[:, None] + 1 - k[None, :]
     open_ = ~_rejected_by_chernoff(first, second.turned, ratio, u, 1 - w, own, theirs, level)
@@ -123,7 +124,7 @@ def _largest_open(
     fine = max(_FINEST, spread / _STEPS)
     for difference in sorted(set(apart[open_].tolist()), reverse=True):
         rows, columns = np.nonzero(open_ & (apart == difference))
-        # The least extreme pairs first: one that is not rejected decides.
+        # Try the least extreme pairs first: one that is not rejected decides.
         order = np.argsort(-(own[rows] + theirs[columns]))
         for one, other in zip(rows[order], columns[order], strict=True):
             law = _of(first, float(u[one]), fine)
@@ -156,10 +157,12 @@ def _of(event: Event, share: float, step: float) -> _Law:
 def lowest_law(
     share: float, people: tuple[int, int], cells: tuple[int, int], noise: Noise, step: float
 ) -> _Law:
-    """Return a law no higher than that of X - n·share and its noise, for any n within limits."""
+    """Return a distribution stochastically at most that of X - n·share and its noise, for every n
+    within limits.
+    """
     law = _centred_people(share, people, step)
     for count, weight in zip(cells, (1 - share, share), strict=True):
-        law = _plus(law, _scaled(summed(noise, count), weight, step))
+        law = _plus(law, _scaled(sum_of_draws(noise, count), weight, step))
     return law
 
 
@@ -175,7 +178,7 @@ def _centred_people(share: float, people: tuple[int, int], step: float) -> _Law:
     middle = float(_linear(np.zeros(1), people[0], share)[0])
     sums = np.where(y <= -1, most, np.where(y >= 0, fewest, middle))
     sums = np.maximum.accumulate(sums)
-    # What lies between two places is moved to the lower one, what lies above all to the last.
+    # Mass between two points moves to the lower one; mass above all points moves to the last.
     masses = np.append(np.diff(sums), 1 - sums[-1])
     masses[0] += sums[0]
     return _Law(-half, step, masses)
@@ -195,7 +198,7 @@ def _linear(y: Floats, people: int, share: float) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _scaled(noise: Noise, weight: float, step: float) -> _Law:
-    """Return the law of weight·Z, rounded down."""
+    """Return the distribution of weight·Z, rounded down."""
     ks = np.arange(-noise.reach, noise.reach + 1)
     masses = np.maximum(noise.mass(ks), 0.0)
     places = np.floor(ks * weight / step + 1e-9).astype(np.int64)
@@ -217,7 +220,9 @@ def _rejected_by_chernoff(
     theirs: Floats,
     level: float,
 ) -> NDArray[np.bool_]:
-    """Chernoff's bound of every pair of cells: u of the first, v of the second's complement."""
+    """Return whether Chernoff's bound rejects each pair of cells: u of the first, v of the second's
+    complement.
+    """
     most = min(first.noise.most_tilt, second.noise.most_tilt / max(ratio, 1e-9), 30.0)
     tilts = np.geomspace(1e-3, 0.95 * most, _TILTS)
     logs = np.full((len(u), len(v)), np.inf)

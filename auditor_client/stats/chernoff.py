@@ -1,6 +1,6 @@
-"""Quick limits for the share of one bin from its noisy count: Chernoff's bound, solved.
+"""Fast limits for the share of one bin from its noisy count, by Chernoff's bound.
 
-They only mark which shares are worth an exact look, so being short matters more than being tight.
+They only select shares for an exact test, so fast code matters more than tight limits.
 """
 
 import math
@@ -14,24 +14,27 @@ from auditor_client.stats.noise import AnyNoise, Floats
 
 @lru_cache(maxsize=64)
 def tilts(most: float) -> Floats:
-    """Values of s > 0 at which exponential bounds are tried, below what the noise allows."""
+    """Return values of s > 0 at which exponential bounds are tried, within the limit of the
+    noise.
+    """
     return np.asarray(np.geomspace(1e-4, min(20.0, 0.98 * most), 100))
 
 
 def limits(
     values: tuple[int, ...], people: tuple[int, int], rate: AnyNoise, level: float
 ) -> list[tuple[float, float]]:
-    """For each noisy count: limits of its share, each missed with probability at most `level`.
+    """Return limits of each noisy count's share, each missed with probability at most `level`.
 
-    `people` are limits of the number of people: the fewest bound shares above, the most below.
+    `people` are limits of the number of people: the lower one gives the upper limit of the share,
+    the upper one the lower limit.
     """
     counts = np.asarray(values, dtype=np.float64)
-    low = 1.0 - _above(people[1] - counts, people[1], rate, level)
-    high = _above(counts, people[0], rate, level)
+    low = 1.0 - _rejects_above(people[1] - counts, people[1], rate, level)
+    high = _rejects_above(counts, people[0], rate, level)
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def _above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
+def _rejects_above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
     s = tilts(noise.distribution(rate).most_tilt)
     # P(C <= c) <= e^{sc} · E e^{-sZ} · (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
     room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[:, None]) / people

@@ -1,21 +1,21 @@
 """Critical values for the penalty: distances of a normal estimate from a hypothesis.
 
-The penalty is a length: relative utilities of penalty c are a sphere. With the errors made alike in
-all directions (whitened) it is an ellipsoid, flat if seen from nearby, a point at c = 0.
+The penalty is a length: relative utilities of penalty c are a sphere. If the errors are whitened
+(equal in all directions), it is an ellipsoid, which is nearly flat locally and a point at c = 0.
 
-Claim. Let the truth lie on an ellipsoid all of whose radii of curvature are at least C, and let the
-estimate be off by a standard normal vector of d = K - 1 components. Then the estimate is
+Claim. Let the true value lie on an ellipsoid whose radii of curvature are all at least C, and let
+the estimate's error be a standard normal vector of d = K - 1 components. Then the estimate is
 
 - inside and further than z from the surface with probability at most P(N < -z);
 - outside and further than c with probability at most P(|(T, C + N)| > C + c, N >= -z) in addition,
 
 N standard normal and T² an independent χ² of d - 1.
 
-Proof. Let N be the error's component along the outward normal where the truth is, T the length of
-the rest. Inside: going on along the normal by -N one reaches the tangent plane, which lies outside
-of the convex body, so the surface is nearer than -N. Outside: the ball of radius C that touches the
-surface from within at the truth lies in the body (Blaschke's rolling theorem), so the body is no
-further than the ball, which is at |(T, C + N)| - C.                                              ∎
+Proof. Let N be the error's component along the outward normal at the true value, and T the length
+of the rest. Inside: a step of -N along the normal reaches the tangent plane, which lies outside the
+convex body, so the surface is nearer than -N. Outside: the ball of radius C that touches the
+surface from inside at the true value lies in the body (Blaschke's rolling theorem). So the body is
+no further than the ball, whose distance is |(T, C + N)| - C. ∎
 
 For two groups there is no T, and both values are the usual z.
 """
@@ -31,9 +31,11 @@ from auditor_client.stats.noise_distributions import Floats
 
 @lru_cache(maxsize=256)
 def quantile(level: float, heavy: float = 0.0) -> float:
-    """z with P(error > z) <= level, the error having variance 1, a share `heavy` of it Laplace.
+    """Return z with P(error > z) <= level, for an error of variance 1 of which a share `heavy` is
+    Laplace.
 
-    Of noise that is a sum of Laplace noises, a single one has the heaviest tail: it stands for all.
+    Among sums of Laplace noises, a single one has the heaviest tail, so it represents all of
+    them.
     """
     normal = float(-special.ndtri(level))
     if heavy <= 1e-9 or level >= 0.5:
@@ -45,7 +47,9 @@ def quantile(level: float, heavy: float = 0.0) -> float:
 
 
 def _tail(z: float, heavy: float) -> float:
-    """P(N + L > z), N normal of variance 1 - heavy, L Laplace of variance `heavy`."""
+    """Return P(N + L > z), with N normal of variance 1 - heavy and L Laplace of variance
+    `heavy`.
+    """
     b = math.sqrt(heavy / 2)
     if heavy >= 1 - 1e-9:
         return 0.5 * math.exp(-z / b)
@@ -57,15 +61,17 @@ def _tail(z: float, heavy: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def outward(groups: int, radius: float, delta: float) -> float:
-    """The c of the claim above that leaves delta/2 to either side, for this radius of curvature."""
+def outward_quantile(groups: int, radius: float, delta: float) -> float:
+    """Return the c of the claim above that leaves delta/2 to either side, for this radius of
+    curvature.
+    """
     z = float(-special.ndtri(delta / 2))
     if groups == 2:
         return z
     nodes, weights = _gauss()
 
     def missed(c: float) -> float:
-        # Beyond c all is missed; below it what T adds, with points closer to each other near c.
+        # Beyond c everything is missed; below it T adds a part, with denser points near c.
         n = c - (c + z) * nodes**2
         mass = weights * 2 * nodes * (c + z) * np.exp(-(n**2) / 2) / math.sqrt(2 * math.pi)
         room = np.maximum((radius + c) ** 2 - (radius + n) ** 2, 0.0)
@@ -78,6 +84,6 @@ def outward(groups: int, radius: float, delta: float) -> float:
 
 @lru_cache(maxsize=1)
 def _gauss() -> tuple[Floats, Floats]:
-    """Nodes and weights on [0, 1]."""
+    """Return Gaussian nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(200)
     return (nodes + 1) / 2, weights / 2

@@ -1,8 +1,9 @@
-"""The tail probability of a difference of two groups' noisy counts.
+"""Tail probability of a difference of two groups' noisy counts.
 
 `tail_upper_bound` bounds P(C_f - r C_s <= c_f - r c_s) from above, where C = X + Z, X binomial and
-Z the noise, all independent. Up to a few thousand people it is the exact sum. Beyond, counts
-are grouped in blocks, each moved to the side that makes the probability larger: still a bound.
+Z the noise, all independent. Up to a few thousand people it is the exact sum. Beyond that, counts
+are grouped in blocks, and each moves to the side that makes the probability larger: the result is
+still a bound.
 
 [ZS13] Zubkov, Serov, Theory Probab. Appl. 57(3), 2013, abstract: two-sided bounds of the binomial
        distribution function, in which the upper bound at k is the lower bound at k + 1.
@@ -30,9 +31,9 @@ _BLOCKS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One noisy count: its value, how many people it was taken from, and its noise.
+    """One noisy count: its value, the number of people in total, and its noise.
 
-    Noise is a law, or the rate of discrete Laplace noise.
+    Noise is a distribution, or the rate of discrete Laplace noise.
     """
 
     value: int
@@ -42,7 +43,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class _Lattice:
-    """Rows of masses at (start + j)·width; `rest` is what a row leaves out."""
+    """Rows of masses at (start + j)·width; `rest` is the mass that a row omits."""
 
     start: NDArray[np.int64]
     width: int
@@ -56,20 +57,20 @@ class _Lattice:
 def tail_upper_bound(
     first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
 ) -> Floats:
-    """An upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
+    """Return an upper bound of P(C_f - ratio·C_s <= observed), for each pair of probabilities."""
     if not (noise.distribution(first.rate).exact and noise.distribution(second.rate).exact):
         return _by_moments(first, second, ratio, p_first, p_second)
 
     def line(values: Floats) -> Floats:
         return first.value + ratio * (values - second.value)
 
-    return below_line(first, second, p_first, p_second, line)
+    return tail_below_line(first, second, p_first, p_second, line)
 
 
 def _by_moments(
     first: Count, second: Count, ratio: float, p_first: Floats, p_second: Floats
 ) -> Floats:
-    """Chernoff's bound, for noise of which only exponential moments are known."""
+    """Return Chernoff's bound, for noise of which only exponential moments are known."""
     one, other = noise.distribution(first.rate), noise.distribution(second.rate)
     s = tilts(min(one.most_tilt, other.most_tilt / ratio))
     # log E exp(-s(C_f - r C_s - observed)), for every s > 0
@@ -81,18 +82,20 @@ def _by_moments(
     return np.asarray(np.exp(np.minimum(logs.min(axis=1), 0.0)))
 
 
-def below_line(
+def tail_below_line(
     first: Count,
     second: Count,
     p_first: Floats,
     p_second: Floats,
     line: Callable[[Floats], Floats],
 ) -> Floats:
-    """An upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are pairs."""
+    """Return an upper bound of P(C_f <= line(C_s)) for a line that never falls; rows are
+    pairs.
+    """
     low, high = _rounded(first, p_first, up=False), _rounded(second, p_second, up=True)
     columns = np.arange(high.masses.shape[1])
     values = ((high.start[:, None] + columns) * high.width).astype(np.float64)
-    # The tiny shift makes ties count, whatever the rounding of the line.
+    # The tiny shift counts ties, however the line is rounded.
     allowed = np.floor(line(values) + 1e-7)
     index = np.floor_divide(allowed, low.width).astype(np.int64) - low.start[:, None]
     below = _cumulative(low, index)
@@ -114,7 +117,7 @@ def _rounded(count: Count, p: Floats, *, up: bool) -> _Lattice:
     half = math.ceil(_DEVIATIONS * spread / width) + 8
     start = np.floor(count.people * p / width).astype(np.int64) - half
     at = start[:, None] + np.arange(2 * half + 1)
-    kernel = noise.rounded_up(count.rate, width)
+    kernel = noise.round_masses_up(count.rate, width)
     if width == 1:
         masses = _binomial(count.people, p, at)
     else:
@@ -131,7 +134,7 @@ def _width(deviation: float) -> int:
 def _binomial(n: int, p: Floats, k: NDArray[np.int64]) -> Floats:
     inside = np.clip(k, 0, n)
     logs = _log_choose(n)[inside] if n <= _TABLE else _log_choose_at(n, inside)
-    # Logarithms cut at -750, where exp is 0, so that p = 0 and p = 1 need no case of their own.
+    # Logarithms are clipped at -750, where exp is 0, so p = 0 and p = 1 need no special case.
     with np.errstate(divide="ignore"):
         hit = np.maximum(np.log(p), -750.0)[:, None]
         miss = np.maximum(np.log1p(-p), -750.0)[:, None]
@@ -152,7 +155,7 @@ def _log_choose_at(n: int, k: NDArray[np.int64]) -> Floats:
 
 
 def _below(n: int, p: Floats, k: NDArray[np.int64]) -> Floats:
-    """A lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
+    """Return a lower bound of P(X <= k), and at the same time an upper bound of P(X <= k - 1)."""
     share, column = np.clip(k, 0, n) / n, p[:, None]
     # Φ(sgn(k/n - p)·√(2n·H(k/n, p))), H the relative entropy   [ZS13]
     entropy = special.rel_entr(share, column) + special.rel_entr(1 - share, 1 - column)

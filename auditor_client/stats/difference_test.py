@@ -1,11 +1,11 @@
-"""Can two shares lie that far apart? An exact test from two noisy counts of one bin.
+"""Exact test of the difference of two shares, from two noisy counts of one bin.
 
-`Contrast` asks about p_first - p_second in one bin. A difference d is rejected when, for every
-pair of shares at least d apart that the counts leave plausible, so low a first count (against the
-second) has a probability of at most `level`. The plausible pairs form a box (`shares`), paid for by
-a small part of the level. It is cut in cells, and on a cell the probability is largest at one
-corner, since it falls in p_first and grows in p_second: the search over shares is a proof, not a
-grid of samples. The proof is in docs/explanation/intervals.md.
+`Contrast` concerns p_first - p_second in one bin. A difference d is rejected if, for every
+plausible pair of shares at least d apart, a first count this low (compared with the second) has a
+probability of at most `level`. The plausible pairs form a box (`chernoff`), which costs a small
+part of the level. It is split into cells. On a cell the probability is largest at one corner,
+because it falls in p_first and grows in p_second. So the search over shares is a proof, not a grid
+of samples. The proof is in docs/explanation/intervals.md.
 
 [BB94] Berger, Boos, J. Amer. Statist. Assoc. 89, 1994 (limits for the nuisance parameter first).
 """
@@ -22,23 +22,23 @@ from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_tail import Count, tail_upper_bound
 from auditor_client.stats.noise import Floats
 
-# Level allowed for a cell, given the lowest p_first in it.
+# Level that a cell may use, given the lowest p_first in it.
 Level = Callable[[Floats], Floats]
 
-# Width of a cell of shares, in standard deviations, and how many of them are first tried as one.
+# Width of a cell of shares, in standard deviations, and the number of cells first tried as one.
 _CELL = 0.035
 _PARTS = 4
 _MOST_CELLS = 100
 
 
 def constant(level: float) -> Level:
-    """The same level for every cell."""
+    """Return the same level for every cell."""
     return lambda p: np.full_like(p, level)
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two noisy counts of one bin and what else is known of the two shares."""
+    """Two noisy counts of one bin, and other known facts about the two shares."""
 
     first: Count
     second: Count
@@ -51,7 +51,7 @@ class Contrast:
         return (self.first.value - self.ratio * self.second.value) / self.first.people
 
     def spread(self, p_first: float, p_second: float) -> float:
-        """Standard deviation of the observed difference."""
+        """Return the standard deviation of the observed difference."""
         first, second = self.first, self.second
         sampling = first.people * p_first * (1 - p_first)
         sampling += self.ratio**2 * second.people * p_second * (1 - p_second)
@@ -59,7 +59,9 @@ class Contrast:
         return math.sqrt(max(sampling + noises, 0.01)) / first.people
 
     def approximate(self, level: float) -> float:
-        """The upper limit as a normal approximation has it: where to look first, never a result."""
+        """Return the upper limit by a normal approximation: the start of a search, never a
+        result.
+        """
         share = np.clip(self.first.value / self.first.people, 0.0, 1.0)
         other = np.clip(self.second.value / self.second.people, 0.0, 1.0)
         half = 0.5 / math.sqrt(self.first.people)
@@ -68,7 +70,7 @@ class Contrast:
 
 
 def rejects_by_chernoff(contrast: Contrast, difference: float, level: float) -> bool:
-    """A quick sufficient condition for `rejects` at a constant level: Chernoff's bound."""
+    """Tell whether Chernoff's bound, a fast sufficient condition, rejects at a constant level."""
     low, high = _range(contrast, difference)
     if low > high:
         return True
@@ -103,7 +105,7 @@ def _edges(contrast: Contrast, difference: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class LeastFavourable:
-    """The cell of shares that comes closest to being plausible, and its probability and level."""
+    """Cell of shares that is closest to being plausible, with its probability and level."""
 
     probability: float
     level: float
@@ -115,15 +117,16 @@ class LeastFavourable:
 
     @property
     def missing(self) -> float:
-        """By how much, if all were normal, the difference would have to grow."""
+        """The increase of the difference that a rejection needs, in a normal approximation."""
         found, wanted = np.clip([self.probability, self.level], 1e-12, 1 - 1e-12)
         return self.spread * float(special.ndtri(found) - special.ndtri(wanted))
 
 
 def least_favourable(contrast: Contrast, difference: float, level: Level) -> LeastFavourable:
-    """Rejected here means: no plausible pair of shares is that far apart, or further.
+    """Return the least favourable cell; its rejection means that no plausible pair of shares is
+    this far apart.
 
-    Cells are cut in parts only where they are not rejected whole, the worst one first.
+    Cells are split only if they are not rejected as a whole, the worst cell first.
     """
     edges = _edges(contrast, difference)
     if not len(edges):
@@ -143,7 +146,7 @@ def least_favourable(contrast: Contrast, difference: float, level: Level) -> Lea
 def _look(
     contrast: Contrast, difference: float, level: Level, low: Floats, high: Floats
 ) -> tuple[Floats, LeastFavourable]:
-    """Probability / level of each cell, taken at its worst corner, and the worst cell."""
+    """Return probability / level of each cell, at its worst corner, and the worst cell."""
     second = np.clip(high - difference, 0.0, contrast.p_second[1])
     found = tail_upper_bound(contrast.first, contrast.second, contrast.ratio, low, second)
     allowed = level(low)

@@ -1,11 +1,13 @@
-"""Sums tilted by exp(θ·): their growth, and how likely any one of their values can be.
+"""Sums tilted by exp(θ·): their growth, and the largest probability of any of their values.
 
-A tail is P(S >= t) = E exp(θS) · exp(-θt) · Σ_j exp(-θj) P_θ(S = t + j), P_θ the tilted law. If no
-value is likelier than Q under it, the sum is at most Q / (1 - exp(-θ)); and
+A tail is P(S >= t) = E exp(θS) · exp(-θt) · Σ_j exp(-θj) P_θ(S = t + j), where P_θ is the tilted
+distribution. If no value has a higher probability than Q under it, the sum is at most Q / (1 -
+exp(-θ)); and
 
     Q <= 1/π ∫ |φ(u)| du from 0 to π,
 
-φ the characteristic function of P_θ. Here |φ| falls in u, so left end points bound the integral.
+where φ is the characteristic function of P_θ. Here |φ| falls in u, so left end points bound the
+integral.
 """
 
 import math
@@ -21,14 +23,16 @@ Span = tuple[Floats, Floats]
 
 
 def largest_growth(θ: Floats, p: Span) -> Floats:
-    """The maximum of log E exp(θ(B - p)) = log(1 + p(e^θ - 1)) - θp, concave in p, B ~ 0 or 1."""
+    """Return the maximum of log E exp(θ(B - p)) = log(1 + p(e^θ - 1)) - θp, concave in p, B ~ 0 or
+    1.
+    """
     growth = np.expm1(θ)
     best = np.clip(1 / θ - 1 / growth, p[0][:, None], p[1][:, None])
     return np.asarray(np.log1p(best * growth) - θ * best)
 
 
 def nodes(deviation: float) -> tuple[Floats, Floats]:
-    """Return the points at which φ is evaluated, as 2(1 - cos u), and the weights of its values in
+    """Return the points at which φ is computed, as 2(1 - cos u), and the weights of its values in
     Q.
     """
     u = np.concatenate([[0.0], np.geomspace(0.03 / (deviation + 1), math.pi, _NODES)])
@@ -36,7 +40,7 @@ def nodes(deviation: float) -> tuple[Floats, Floats]:
 
 
 def log_size_of_people(θ: Floats, p: Span, turn: Floats) -> Floats:
-    """log |φ(u)| of one tilted person, largest over the span: |φ|² = 1 - 2v(1 - cos u)."""
+    """Return log |φ(u)| of one tilted person, largest over the span: |φ|² = 1 - 2v(1 - cos u)."""
     variance = np.minimum(_tilted_variance(θ, p[0]), _tilted_variance(θ, p[1]))
     return np.asarray(np.log1p(-np.minimum(variance[:, None] * turn, 1 - 1e-12)) / 2)
 
@@ -47,7 +51,9 @@ def _tilted_variance(θ: Floats, p: Floats) -> Floats:
 
 
 def log_single(logs: Floats, weights: Floats, θ: Floats, step: Floats) -> Floats:
-    """log min(1, Q / (1 - exp(-θ·step))): the factor by which a tail is below Chernoff's bound."""
+    """Return log min(1, Q / (1 - exp(-θ·step))): the factor by which a tail is below Chernoff's
+    bound.
+    """
     with np.errstate(divide="ignore"):
         single = np.log(np.exp(logs) @ weights) - np.log(-np.expm1(-θ * step))
     return np.asarray(np.minimum(single, 0.0))

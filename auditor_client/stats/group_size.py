@@ -1,4 +1,4 @@
-"""The number of scored people of a group: the denominator of its shares, with its limits.
+"""Number of scored people of a group: the denominator of its shares, with limits.
 
 Three sources, best first: an exact number; a noisy number bought in addition to the bins and
 combined with the bins' sum; the bins' sum alone. Every scored person is in exactly one bin (the bin
@@ -15,16 +15,16 @@ from auditor_client.stats.noise import AnyNoise, Term
 
 # Integer weights of the two sources add up to this.
 PARTS = 12
-# The bins' sum and a stated number this unlikely together do not describe the same people.
+# Probability below which the bins' sum and a stated number cannot describe the same people.
 _SURPRISE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSizeEstimate:
-    """An estimate of one group's number of scored people.
+    """Estimate of one group's number of scored people.
 
-    `rate` is the noise of each bin and `noisy_rate` that of the bought number: a law, or the rate
-    of discrete Laplace noise.
+    `rate` is the noise of each bin and `noisy_rate` that of the bought number: a distribution, or
+    the rate of discrete Laplace noise.
     """
 
     total: int
@@ -51,13 +51,15 @@ class GroupSizeEstimate:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The noises in PARTS times the estimate, for `noise.sum_quantile`; none if it is known."""
+        """The noises in PARTS times the estimate, for `noise.sum_quantile`; empty if the size is
+        known.
+        """
         if self.known is not None:
             return ()
         return (self.bins, self.rate, self._weight), (1, self.noisy_rate, PARTS - self._weight)
 
     def limits(self, level: float) -> tuple[int, int]:
-        """Lower and upper limit, each missed with probability at most `level`."""
+        """Return the lower and upper limit, each missed with probability at most `level`."""
         if self.known is not None:
             return self.known, self.known
         weight = self._weight
@@ -70,9 +72,9 @@ class GroupSizeEstimate:
         return low, max(high, low)
 
     def missing(self, level: float) -> float:
-        """The share of the group that no bin accounts for, once the noise is allowed for.
+        """Return the share of the group that no bin accounts for, beyond what the noise explains.
 
-        Zero unless the bins' sum lies significantly below the number of people. People in no
+        It is zero unless the bins' sum is significantly below the number of people. People in no
         bin could belong to any bin, so limits widen by this share.
         """
         if self.kind == "estimated":
@@ -81,7 +83,7 @@ class GroupSizeEstimate:
         return min(max(short / self.stated, 0.0), 1.0)
 
     def tells_nothing(self, level: float) -> bool:
-        """Whether the bins cannot be told from nobody at all, or contradict the stated number."""
+        """Tell whether the bins are consistent with no people, or contradict the stated number."""
         if self.known is not None and self.total - self.known >= self._reach(_SURPRISE):
             return True
         empty = self.total < noise.sum_quantile(((self.bins, self.rate, 1),), level)

@@ -1,8 +1,8 @@
 """Properties of noise for analyses: masses, tails, moments, and quantiles of weighted sums.
 
-Noise is given as one of the `laws`, or as a float: the rate of discrete Laplace noise (1/scale,
-the epsilon of a count that one person moves by one), infinite where none was added. Everything
-here errs on one stated side, so that limits built on it hold for finite samples.
+Noise is given as one of the `noise_distributions`, or as a float: the rate of discrete Laplace
+noise (1/scale, the epsilon of a count that one person changes by one; infinite without noise).
+Every result errs on one stated side, so that limits from it hold for finite samples.
 """
 
 import math
@@ -30,8 +30,8 @@ from auditor_client.stats.noise_sums import (
     Term,
     TreeError,
     difference,
+    sum_of_draws,
     sum_quantile,
-    summed,
 )
 
 __all__ = [
@@ -55,9 +55,9 @@ __all__ = [
     "gaussian_at",
     "log_mgf",
     "mass",
-    "rounded_up",
+    "round_masses_up",
+    "sum_of_draws",
     "sum_quantile",
-    "summed",
     "tail",
     "variance",
 ]
@@ -66,7 +66,7 @@ Epsilon = float | int | str | Decimal | Fraction
 
 
 def as_rate(epsilon: Epsilon | None, name: str = "epsilon") -> float:
-    """`epsilon` as a positive float; None means that no noise was added."""
+    """Return `epsilon` as a positive float; None means that no noise was added."""
     if epsilon is None:
         return math.inf
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | str | Decimal | Fraction):
@@ -81,28 +81,30 @@ def as_rate(epsilon: Epsilon | None, name: str = "epsilon") -> float:
 
 
 def gaussian_at(rho: Epsilon) -> Gaussian:
-    """The noise on counts that one person moves by one, bought at `rho` under add/remove."""
+    """Return the noise on counts that one person changes by one, bought at `rho` under
+    add/remove.
+    """
     # rho = 1 / 2σ²   (privacy/waist/gaussian.py)
     return Gaussian(1 / (2 * as_rate(rho, "rho")))
 
 
 def mass(k: Integers, noise: AnyNoise) -> Floats:
-    """P(Z = k)."""
+    """Return P(Z = k)."""
     return distribution(noise).mass(k)
 
 
 def tail(k: Integers, noise: AnyNoise) -> Floats:
-    """P(Z >= k)."""
+    """Return P(Z >= k)."""
     return distribution(noise).tail(k)
 
 
 def variance(noise: AnyNoise) -> float:
-    """Var(Z), or an upper bound: it aims searches and decides nothing."""
+    """Return Var(Z), or an upper bound, which only directs searches."""
     return distribution(noise).variance
 
 
 def log_mgf(s: Floats, noise: AnyNoise) -> Floats:
-    """log E exp(sZ), or an upper bound; infinite from `most_tilt` on."""
+    """Return log E exp(sZ), or an upper bound; infinite from `most_tilt` on."""
     return distribution(noise).log_mgf(s)
 
 
@@ -120,13 +122,13 @@ def _blocks(law: Noise, width: int) -> Floats:
     return np.maximum(np.where(edges > 0, lower - upper, left), 0.0)
 
 
-def rounded_up(noise: AnyNoise, width: int) -> Floats:
+def round_masses_up(noise: AnyNoise, width: int) -> Floats:
     """Masses of Z rounded up to multiples of `width`, centred; at most 2 REST are left out."""
     return _blocks(distribution(noise), width)
 
 
 def convolve(masses: Floats, kernel: Floats) -> Floats:
-    """Each row of `masses` convolved with `kernel`."""
+    """Return each row of `masses` convolved with `kernel`."""
     if len(kernel) == 1:
         return np.asarray(masses * kernel[0])
     length = masses.shape[1] + len(kernel) - 1

@@ -1,8 +1,8 @@
-"""The laws that noise on a count may follow, each exactly as the platform draws it.
+"""Distributions of noise on a count, each exactly as the platform draws it.
 
-`Laplace` and `Gaussian` are integer noise; `NoNoise` is none; `Summed` is what several of them add
-up to; `TreeError` is the error of a running count, of which only exponential moments are known.
-Whatever is not exact errs on one stated side, so that limits built on it hold for finite samples.
+`Laplace` and `Gaussian` are integer noise; `NoNoise` is none; `Summed` is a sum of several;
+`TreeError` is the error of a cumulative count, of which only exponential moments are known. Every
+inexact result errs on one stated side, so that limits from it hold for finite samples.
 
 [CKS20] Canonne, Kamath, Steinke, arXiv:2004.00010, §5.2 (the discrete Laplace distribution).
 """
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Mass that a truncated noise vector may leave out on each side. It is never dropped: callers put
-# it on the side that widens their limit.
+# Mass that a truncated noise vector may omit on each side. It is never lost: callers add it on the
+# side that widens their limit.
 REST = 1e-11
 _LARGEST_SIGMA = 1e5
 
 
 class Noise(ABC):
-    """A symmetric law on the integers."""
+    """Symmetric distribution on the integers."""
 
-    # Whether masses are known, or exponential moments only.
+    # Whether masses are known, or only exponential moments.
     exact: ClassVar[bool] = True
 
     @property
@@ -38,43 +38,43 @@ class Noise(ABC):
 
     @abstractmethod
     def log_mgf(self, s: Floats) -> Floats:
-        """log E exp(sZ), or an upper bound of it."""
+        """Return log E exp(sZ), or an upper bound of it."""
 
     @property
     @abstractmethod
     def variance(self) -> float:
-        """Var(Z), or an upper bound of it. It aims searches and never decides a limit."""
+        """Var(Z), or an upper bound of it, which directs searches and never decides a limit."""
 
     @property
     @abstractmethod
     def reach(self) -> int:
-        """Beyond it lies at most REST of the mass on each side."""
+        """Largest tabulated value: at most REST of the mass lies beyond it on each side."""
 
     @abstractmethod
     def mass(self, k: Integers) -> Floats:
-        """P(Z = k)."""
+        """Return P(Z = k)."""
 
     @abstractmethod
     def wave(self, angle: Floats) -> Floats:
-        """E exp(i·angle·Z), real because the law is symmetric."""
+        """Return E exp(i·angle·Z), which is real because the distribution is symmetric."""
 
     def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
-        """A bound of log |E_s exp(iuZ)|, E_s the law tilted by exp(sZ): rows are s, columns u.
+        """Return a bound of log |E_s exp(iuZ)|, with E_s tilted by exp(sZ): rows are s, columns u.
 
-        `turn` is 2(1 - cos u) for u from 0 to π, on which the bound never grows. Without better
-        knowledge it is log 1.
+        `turn` is 2(1 - cos u) for u from 0 to π, on which the bound never grows. The default bound
+        is log 1.
         """
         return np.zeros((len(s), len(turn)))
 
     def tail(self, k: Integers) -> Floats:
-        """P(Z >= k); beyond `reach` an upper bound, REST."""
+        """Return P(Z >= k); beyond `reach` return the upper bound REST."""
         sums, reach = _tails(self), self.reach
         # P(Z >= k) = 1 - P(Z >= 1 - k) for k <= 0
         upper = sums[np.clip(np.where(k >= 1, k, 1 - k), 1, reach + 1)]
         return np.asarray(np.where(k >= 1, upper, 1 - upper))
 
     def simulated(self, generator: np.random.Generator, count: int) -> Integers:
-        """Simulated noise for benches and tests, never for a release: seeded and truncated."""
+        """Draw simulated noise for benches and tests, never for a release: seeded and truncated."""
         ks = np.arange(-self.reach, self.reach + 1)
         masses = np.maximum(self.mass(ks), 0.0)
         return np.asarray(generator.choice(ks, size=count, p=masses / masses.sum()))
@@ -82,14 +82,14 @@ class Noise(ABC):
 
 @lru_cache(maxsize=64)
 def _tails(law: Noise) -> Floats:
-    """P(Z >= k) at k = 0 … reach + 1, what lies further included."""
+    """Return P(Z >= k) at k = 0 … reach + 1, including the mass beyond."""
     masses = law.mass(np.arange(0, law.reach + 1))
     return np.append(np.cumsum(masses[::-1])[::-1], 0.0) + REST
 
 
 @dataclass(frozen=True)
 class NoNoise(Noise):
-    """No noise at all."""
+    """No noise."""
 
     @property
     def variance(self) -> float:
@@ -187,8 +187,8 @@ class Gaussian(Noise):
         return math.ceil(math.sqrt(-2 * self.sigma2 * math.log(REST))) + 1
 
     def log_mgf(self, s: Floats) -> Floats:
-        # Σ_k exp(-(k - μ)²/2σ²) is largest at μ = 0, as Poisson's summation writes it as a sum of
-        # positive multiples of cos(2πjμ); with μ = sσ² that is E exp(sZ) <= exp(s²σ²/2).
+        # Σ_k exp(-(k - μ)²/2σ²) is largest at μ = 0, because Poisson's summation gives a sum of
+        # positive multiples of cos(2πjμ); with μ = sσ² this is E exp(sZ) <= exp(s²σ²/2).
         return np.asarray(s**2 * (self.sigma2 / 2))
 
     def mass(self, k: Integers) -> Floats:
@@ -208,7 +208,7 @@ class Gaussian(Noise):
     def log_tilted_wave(self, s: Floats, turn: Floats) -> Floats:
         # Tilted, P(Z = k) is proportional to exp(-(k - μ)²/2σ²), μ = sσ². Poisson's summation has
         # |Σ_k exp(-(k - μ)²/2σ² + iuk)| largest at μ = 0, and Σ_k exp(-(k - μ)²/2σ²) least at 1/2:
-        # whatever s, |E_s exp(iuZ)| <= E exp(iuZ) · S(0)/S(1/2). It falls in u
+        # for every s, |E_s exp(iuZ)| <= E exp(iuZ) · S(0)/S(1/2). It falls in u
         # (docs/explanation/planning.md).
         with np.errstate(divide="ignore"):
             waves = np.log(np.maximum(self.wave(np.arccos(1 - turn / 2)), 0.0))
@@ -216,7 +216,7 @@ class Gaussian(Noise):
 
     @property
     def _sum(self) -> float:
-        """S(0) = Σ_k exp(-k²/2σ²), by whichever of the two sums needs a few terms only."""
+        """S(0) = Σ_k exp(-k²/2σ²), by the one of the two sums that needs only a few terms."""
         if self.sigma2 < _DIRECT:
             return 1 + 2 * math.fsum(math.exp(-(k**2) / (2 * self.sigma2)) for k in range(1, 9))
         return math.sqrt(2 * math.pi * self.sigma2) * (1 + 2 * math.fsum(self._waves))
@@ -235,7 +235,7 @@ class Gaussian(Noise):
         return [math.exp(-2 * (math.pi * j) ** 2 * self.sigma2) for j in range(1, 9)]
 
 
-# Below this σ² sums over integers converge within a few terms, above it sums over waves do.
+# Below this σ², sums over integers converge within a few terms; above it, sums over waves do.
 _DIRECT = 0.25
 
 AnyNoise = Noise | float
@@ -243,7 +243,7 @@ AnyNoise = Noise | float
 
 @lru_cache(maxsize=1024)
 def distribution(noise: AnyNoise) -> Noise:
-    """The law of noise that may be given as the rate of discrete Laplace noise."""
+    """Return a given distribution, or discrete Laplace noise of a given rate."""
     if isinstance(noise, Noise):
         return noise
     return NoNoise() if math.isinf(noise) else Laplace(float(noise))

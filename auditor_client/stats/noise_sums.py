@@ -1,4 +1,4 @@
-"""Sums of independent noises: their laws, and quantiles of weighted sums of several laws."""
+"""Sums of independent noises: their distributions, and quantiles of weighted sums."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from auditor_client.stats.noise_distributions import (
     distribution,
 )
 
-# How many, of which noise, with which integer weight: independent parts of a sum.
+# Independent parts of a sum: number of draws, noise and integer weight.
 Term = tuple[int, AnyNoise, int]
 
 _LARGEST_LATTICE = 1 << 17
@@ -26,7 +26,7 @@ _LARGEST_LATTICE = 1 << 17
 
 @dataclass(frozen=True)
 class Summed(Noise):
-    """The sum of independent draws: a number of draws for each law."""
+    """Sum of independent draws: a number of draws for each distribution."""
 
     parts: tuple[tuple[Noise, int], ...]
 
@@ -59,8 +59,8 @@ class Summed(Noise):
         return np.where(inside, masses[np.where(inside, k, 0) + half], 0.0)
 
 
-def summed(noise: AnyNoise, count: int) -> Noise:
-    """The law of the sum of `count` independent draws."""
+def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
+    """Return the distribution of the sum of `count` independent draws."""
     one = distribution(noise)
     if count < 1 or isinstance(one, NoNoise):
         return NoNoise()
@@ -68,7 +68,10 @@ def summed(noise: AnyNoise, count: int) -> Noise:
 
 
 def difference(first: AnyNoise, second: AnyNoise) -> Noise:
-    """The law of the difference of two independent draws; as laws are symmetric, of their sum."""
+    """Return the distribution of the difference of two independent draws; by symmetry, also of
+    their
+    sum.
+    """
     parts = tuple(
         (one, 1)
         for one in (distribution(first), distribution(second))
@@ -86,7 +89,7 @@ def _reach(one: Summed) -> int:
 
 @lru_cache(maxsize=64)
 def _masses(one: Summed) -> Floats:
-    """Masses from -reach to reach. What wraps around, and round-off, are below 1e-10 in all."""
+    """Return masses from -reach to reach. Wrap-around and round-off are below 1e-10 in total."""
     half = one.reach
     size = 2 * (2 * half + 1)
     spectrum = one.wave(2 * np.pi * np.arange(size // 2 + 1) / size)
@@ -96,12 +99,12 @@ def _masses(one: Summed) -> Floats:
 
 @dataclass(frozen=True)
 class TreeError(Noise):
-    """The error of a running count from a consistent tree, rounded to an integer.
+    """Error of a cumulative count from a consistent tree, rounded to an integer.
 
     It is Σ c_i Z_i over the nodes' discrete Laplace noises Z_i of the given rate, where Σ c_i² is
-    at most `copies` and |c_i| <= 1 (docs/explanation/metrics.md). log E exp(sZ) is convex in s²
-    and 0 at 0, so log E exp(s c Z) <= c² log E exp(sZ), and the error has no larger moments than
-    the sum of that many copies.
+    at most `copies` and |c_i| <= 1 (docs/explanation/metrics.md). log E exp(sZ) is convex in s² and
+    0 at 0, so log E exp(s c Z) <= c² log E exp(sZ), and the error has no larger moments than the
+    sum of `copies` draws.
     """
 
     rate: float
@@ -133,10 +136,10 @@ class TreeError(Noise):
 
 @dataclass(frozen=True)
 class MomentBoundNoise(Noise):
-    """A law of which only the exponential moments are to be used.
+    """Distribution of which only the exponential moments are used.
 
-    For people put together from groups with shares of their own: their number in a bin is no
-    binomial variable, but its moments are at most those of one with the mean share.
+    It is for merged groups with different shares: their number in a bin is not binomial, but its
+    moments are at most those of a binomial variable with the mean share.
     """
 
     one: Noise
@@ -166,7 +169,7 @@ class MomentBoundNoise(Noise):
 
 @lru_cache(maxsize=1024)
 def sum_quantile(terms: tuple[Term, ...], level: float) -> int:
-    """A q, least where that is computed exactly, with P(Σ weight·Z >= q) <= level."""
+    """Return a q with P(Σ weight·Z >= q) <= level; it is the smallest if computed exactly."""
     known = tuple((count, distribution(noise), weight) for count, noise, weight in terms)
     known = tuple(
         (count, one, weight)
@@ -178,14 +181,14 @@ def sum_quantile(terms: tuple[Term, ...], level: float) -> int:
     bound = _chernoff_quantile(known, level)
     if bound > _LARGEST_LATTICE or not all(one.exact for _, one, _ in known):
         return bound
-    # A negligible part of the level pays for what the truncation at `reach` leaves out.
+    # A negligible part of the level covers the mass that the truncation at `reach` omits.
     reach = _chernoff_quantile(known, level * 1e-4)
     size = 2 * (2 * reach + 1)
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
     spectrum = np.ones_like(angle)
     for count, one, weight in known:
         spectrum *= one.wave(weight * angle) ** count
-    # Wrapping around adds mass to the tail, hence stays on the safe side; 1e-12 is round-off.
+    # Wrap-around adds mass to the tail, so it is on the safe side; 1e-12 covers round-off.
     masses = np.maximum(np.fft.irfft(spectrum, size), 0.0)[: size // 2]
     tails = np.cumsum(masses[::-1])[::-1] + 1e-12
     return int(np.argmax(np.append(tails, 0.0) <= level * (1 - 2e-4)))
@@ -195,7 +198,7 @@ def _chernoff_quantile(terms: tuple[tuple[int, Noise, int], ...], level: float) 
     # P(S >= q) <= exp(log E exp(sS) - sq) for every s
     limit = min(one.most_tilt / weight for _, one, weight in terms)
     spread = sum(count * one.variance * weight**2 for count, one, weight in terms)
-    # Where a normal variable of the same variance has its best s, and around it.
+    # Values of s around the best one for a normal variable of the same variance.
     best = math.sqrt(-2 * math.log(level) / spread)
     s = best * np.geomspace(0.05, 5.0, 250)
     if math.isfinite(limit):

@@ -1,7 +1,7 @@
-"""Noisy counts made non-negative and adding up to a total: closer to the truth, at no price.
+"""Projection of noisy counts to non-negative counts with a given total, at no privacy cost.
 
-It uses nothing but what was released, so it spends nothing. It is for people who need shares that
-look like shares. Intervals and verdicts never use it: cutting at 0 biases small counts upwards.
+The projection uses only released numbers, so it spends nothing. It is for readers who need shares
+between 0 and 1. Intervals and verdicts never use it: clipping at 0 biases small counts upwards.
 
 [WC13] Wang, Carreira-Perpiñán, Projection onto the probability simplex, arXiv:1309.1541, §2.
 """
@@ -11,10 +11,10 @@ from fractions import Fraction
 
 
 def project_to_total(counts: Sequence[int | Fraction], total: int | Fraction) -> list[Fraction]:
-    """The point of {x ≥ 0, Σx = total} nearest to the counts (least squares), exactly.
+    """Return the point of {x ≥ 0, Σx = total} nearest to the counts (least squares), exactly.
 
-    If the true counts are in that set, the result is at most as far from them as the noisy ones
-    are. A total below 0, which noise may make, is taken for 0.
+    If the true counts are in this set, the result is at most as far from them as the noisy counts
+    are. A total below 0, which noise may cause, counts as 0.
     """
     total = max(Fraction(total), Fraction(0))
     shift = _shift(sorted(map(Fraction, counts), reverse=True), total)
@@ -24,7 +24,8 @@ def project_to_total(counts: Sequence[int | Fraction], total: int | Fraction) ->
 def _shift(largest_first: list[Fraction], total: Fraction) -> Fraction:
     """Return the constant to add to every count before clipping at 0.
 
-    The last of (total - sum of the j largest) / j for which the j-th largest stays above 0.
+    It is the last of (total - sum of the j largest) / j for which the j-th largest stays above
+    0.
     """
     # λ = (1 − Σ_{i≤ρ} u_i) / ρ, ρ = max{j : u_j + (1 − Σ_{i≤j} u_i) / j > 0}   [WC13, Alg. 1]
     above = Fraction(0)

@@ -1,4 +1,4 @@
-"""Sums over opportunities by group and bin of the score: what an outcome test is computed from.
+"""Sums over opportunities by group and bin of the score: the input of an outcome test.
 
 Scores and outcomes are scaled by public numbers: u is the score, from -1 at the low to 1 at the
 high end of its bin, and v the outcome, from -1 at the low to 1 at the high end of its range.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from auditor_client.stats.noise_distributions import Noise, NoNoise
 
 Floats = NDArray[np.float64]
-# Of 1, v, u, u², u·v and v², in this order.
+# Sums of 1, v, u, u², u·v and v², in this order.
 NAMES: Final = (
     "count",
     "outcome",
@@ -28,8 +28,8 @@ NAMES: Final = (
 class OutcomeMoments:
     """Sums of `NAMES` by group and bin, and the noise on them.
 
-    `sums[g, b, k]` has noise Z / `units[k]` on it, Z of the law `noise`, all independent. Rows come
-    in clusters, one a person, of at most `rows_per_person`.
+    `sums[g, b, k]` has noise Z / `units[k]`, where Z has the distribution `noise`, all independent.
+    Rows form clusters, one per person, of at most `rows_per_person`.
     """
 
     groups: tuple[str, ...]
@@ -52,15 +52,15 @@ class OutcomeMoments:
 
     @property
     def outcome_scale(self) -> float:
-        """Return the difference in outcomes that a difference of 1 in v stands for."""
+        """Return the difference in outcomes for a difference of 1 in v."""
         low, high = self.outcome_range
         return (high - low) / 2
 
     def outcome(self, v: Floats | float) -> Floats | float:
-        """The outcome at v."""
+        """Return the outcome at v."""
         low, high = self.outcome_range
         return (low + high) / 2 + self.outcome_scale * v
 
     def limits(self, bin_number: int) -> tuple[float, float]:
-        """The ends of a bin."""
+        """Return the ends of a bin."""
         return self.edges[bin_number], self.edges[bin_number + 1]

@@ -1,8 +1,9 @@
-"""Many tests of one bin at once, approximately: what `rejection` decides, for planning only.
+"""Approximate tests of one bin, many at once: the test of `difference_test`, for planning only.
 
-The same test as in `rejection`, with P(C_f - r C_s <= observed) by Lugannani and Rice's saddlepoint
-formula (with the correction for whole numbers where r = 1) instead of the exact sum. It errs by a
-hundredth or so of the probability. No verdict rests on it: it tells how many people to recruit.
+The test is that of `difference_test`, with P(C_f - r C_s <= observed) by Lugannani and Rice's
+saddlepoint formula (with the correction for whole numbers if r = 1) in place of the exact sum. It
+errs by about a hundredth of the probability. No verdict depends on it: it forecasts the number of
+people to recruit.
 """
 
 import math
@@ -21,7 +22,7 @@ _STEPS = 4
 class CountPairs:
     """Many pairs of noisy counts, as arrays; each count has `times` noises.
 
-    Noise is a law, or the rate of discrete Laplace noise.
+    Noise is a distribution, or the rate of discrete Laplace noise.
     """
 
     first: Floats
@@ -37,17 +38,17 @@ class CountPairs:
         return self.first - self.ratio * self.second
 
     def spread(self, p: Floats, q: Floats) -> Floats:
-        """Standard deviation of the observed difference of counts."""
+        """Return the standard deviation of the observed difference of counts."""
         sampling = self.people * p * (1 - p) + self.ratio**2 * self.others * q * (1 - q)
         noises = self.times * noise.variance(self.rate)
         return np.sqrt(sampling + (1 + self.ratio**2) * noises)
 
     def quick_log_tail(self, p: Floats, q: Floats) -> Floats:
-        """log P(C_f - r C_s <= observed), as a normal distribution has it."""
+        """Return log P(C_f - r C_s <= observed), by a normal approximation."""
         return np.asarray(special.log_ndtr(self.deviations(p, q)))
 
     def deviations(self, p: Floats, q: Floats) -> Floats:
-        """Return how far the observed difference lies above its mean, in standard deviations."""
+        """Return the distance of the observed difference above its mean, in standard deviations."""
         mean = self.people * p - self.ratio * self.others * q
         return np.asarray((self._bar - mean) / self.spread(p, q))
 
@@ -60,7 +61,7 @@ class CountPairs:
         return self.observed + 0.5 * self._whole
 
     def log_tail(self, p: Floats, q: Floats) -> Floats:
-        """log P(C_f - r C_s <= observed), by the saddlepoint formula."""
+        """Return log P(C_f - r C_s <= observed), by the saddlepoint formula."""
         s, (value, slope, curve) = self._saddle(p, q)
         w = np.sign(s) * np.sqrt(np.maximum(2 * (s * slope - value), 1e-12))
         u = (2 * np.sinh(s / 2) if self._whole else s) * np.sqrt(curve)
@@ -83,7 +84,7 @@ class CountPairs:
         return s, self._cumulants(s, p, q)
 
     def _cumulants(self, s: Floats, p: Floats, q: Floats) -> tuple[Floats, Floats, Floats]:
-        """K(s) = log E exp(s(C_f - r C_s)) and its first two derivatives."""
+        """Return K(s) = log E exp(s(C_f - r C_s)) and its first two derivatives."""
         r, k = self.ratio, self.times
         value, slope, curve = _binomial(s, self.people, p)
         other = _binomial(-r * s, self.others, q)
@@ -107,7 +108,7 @@ def _noise(s: Floats, rate: AnyNoise) -> tuple[Floats, Floats, Floats]:
         case NoNoise():
             return np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
         case Gaussian(sigma2=sigma2):
-            # The normal approximation. Where σ² is too small for it, the sampling error is much
+            # The normal approximation. If σ² is too small for it, the sampling error is much
             # larger.
             return s**2 * (sigma2 / 2), s * sigma2, np.full_like(s, sigma2)
         case Laplace(rate=found):

@@ -1,7 +1,7 @@
-"""The distribution of a measured share: exact, or rounded to a lattice on a chosen side.
+"""Distribution of a measured share: exact, or rounded to a lattice on a chosen side.
 
-A share is measured as (X + Z)/N, X binomial, Z the noise of the bin, N the number of people as far
-as it is known: n itself, or n plus noise, part of which may be Z's own (`sizes`).
+A share is measured as (X + Z)/N, with X binomial, Z the noise of the bin, and N the known number of
+people: n itself, or n plus noise, part of which may be Z itself (`group_size`).
 """
 
 import math
@@ -17,19 +17,19 @@ from auditor_client.stats.noise import AnyNoise, Floats, Integers, NoNoise, Term
 
 Terms = tuple[Term, ...]
 
-# Noise this unlikely is left out; what a lattice leaves out counts as an error by its users.
+# Probability below which noise is omitted; users count the mass that a lattice omits as an error.
 _REST = 1e-9
 _NEGLIGIBLE = 1e-13
-# Measured shares further out are left out too.
+# Range of measured shares; those outside are omitted too.
 _LEAST, _MOST = -0.4, 1.4
 
 
 @dataclass(frozen=True, slots=True)
 class Estimator:
-    """The estimator of a group's shares, apart from its number of people.
+    """Estimator of a group's shares, without its number of people.
 
-    `rate` is the noise of each bin and `size_rate` that of a bought size: a law, or the rate of
-    discrete Laplace noise.
+    `rate` is the noise of each bin and `size_rate` that of a bought size: a distribution, or the
+    rate of discrete Laplace noise.
     """
 
     bins: int
@@ -39,7 +39,7 @@ class Estimator:
 
     @property
     def exact(self) -> bool:
-        """Whether sizes are known; without noise the bins' sum tells them."""
+        """Whether sizes are known; without noise they are the sums of the bins."""
         return self.sizes == "known" or isinstance(noise.distribution(self.rate), NoNoise)
 
     @property
@@ -48,7 +48,9 @@ class Estimator:
         return 0 if self.exact else self._size.terms[0][2]
 
     def size_terms(self, bins: int) -> Terms:
-        """The noises in PARTS times the size from this many bins, for `noise.sum_quantile`."""
+        """Return the noises in PARTS times the size of this many bins, for
+        `noise.sum_quantile`.
+        """
         if self.exact:
             return ()
         (_, rate, own), last = self._size.terms
@@ -62,16 +64,16 @@ class Estimator:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Lattice:
-    """Row x: masses of the measured share, in multiples of a width from `first` on, if X = x."""
+    """Rows of masses of the measured share given X = x, in multiples of a width from `first` on."""
 
     first: int
     rows: Floats
     known: dict[float, Floats] = field(default_factory=dict)
 
     def given(self, people: int, p: Floats) -> tuple[Floats, Floats]:
-        """A row of masses for each true share, and what each leaves out.
+        """Return a row of masses for each true share, and the mass that each omits.
 
-        Rows are kept: boxes that are split ask again for most of their corners.
+        Rows are cached: boxes that are split need most of their corners again.
         """
         shares = p.tolist()
         new = [share for share in shares if share not in self.known]
@@ -84,9 +86,10 @@ class Lattice:
 def lattice(
     estimator: Estimator, people: int, width: float, *, up: bool, coarse: int = 4
 ) -> Lattice:
-    """Measured shares rounded up (or down) to multiples of `width`, for every X.
+    """Return measured shares rounded up (or down) to multiples of `width`, for every X.
 
-    Sizes are rounded to `coarse` parts of PARTS of a person, to the side that does the same.
+    Sizes are rounded to `coarse` parts of PARTS of a person, in the direction with the same
+    effect.
     """
     errors, chances = _errors(estimator, coarse)
     reach = len(chances) // 2
@@ -94,14 +97,14 @@ def lattice(
     # Positive shares shrink with their denominator, negative ones grow.
     raised = 0 if estimator.exact else ((counts >= 0) != up) * coarse
     shares = counts / np.maximum(people + (errors + raised) / PARTS, 1.0)
-    # A share on a point of the lattice stays there, whatever its last bit.
+    # A share on a point of the lattice stays there, despite rounding.
     steps = np.ceil(shares / width - 1e-9) if up else np.floor(shares / width + 1e-9)
     return _collect(steps, chances, math.floor(_LEAST / width), math.ceil(_MOST / width))
 
 
 def _collect(steps: Floats, chances: Floats, first: int, last: int) -> Lattice:
-    """Masses of the steps from `first` to `last`, from those of each count and size."""
-    # One column on either side takes what lies beyond.
+    """Return masses of the steps from `first` to `last`, from those of each count and size."""
+    # One column on either side receives the mass beyond.
     columns = last - first + 3
     inside = np.clip(steps - first + 1, 0, columns - 1).astype(np.int64)
     rows = len(steps) - len(chances) + 1
@@ -115,10 +118,11 @@ def _collect(steps: Floats, chances: Floats, first: int, last: int) -> Lattice:
 
 @lru_cache(maxsize=8)
 def _errors(estimator: Estimator, coarse: int) -> tuple[Floats, Floats]:
-    """Errors of the size, in parts, rounded down to `coarse`; rows of masses, one for each noise.
+    """Return errors of the size, in parts, rounded down to `coarse`, as rows of masses for each
+    noise.
 
-    Noise of the bin runs from -reach to reach. A row holds P(Z = z, error), as the error has a part
-    of Z's own; sizes that are known have the error 0.
+    Noise of the bin runs from -reach to reach. A row holds P(Z = z, error), because the error
+    includes a part of Z; known sizes have the error 0.
     """
     reach = noise.sum_quantile(((1, estimator.rate, 1),), _REST) - 1
     z = np.arange(-reach, reach + 1)
@@ -137,7 +141,7 @@ def _errors(estimator: Estimator, coarse: int) -> tuple[Floats, Floats]:
 
 
 def _size_masses(terms: Terms) -> Floats:
-    """Masses of a sum of weighted noises, in parts, as far out on either side."""
+    """Return masses of a sum of weighted noises, in parts, equally far on both sides."""
     reach = noise.sum_quantile(terms, _REST)
     size = 1 << (4 * reach).bit_length()
     angle = 2 * np.pi * np.arange(size // 2 + 1) / size
@@ -149,8 +153,8 @@ def _size_masses(terms: Terms) -> Floats:
 
 
 def binomial(people: int, p: Floats, x: Integers) -> Floats:
-    """P(X = x), a row for each p; x is one row for all, or one for each."""
-    # Logarithms cut at -750, where exp is 0, so that p = 0 and p = 1 need no case of their own.
+    """Return P(X = x), with a row for each p; x is one row for all, or one for each."""
+    # Logarithms are clipped at -750, where exp is 0, so p = 0 and p = 1 need no special case.
     with np.errstate(divide="ignore"):
         hit = np.maximum(np.log(p), -750.0)[:, None]
         miss = np.maximum(np.log1p(-p), -750.0)[:, None]

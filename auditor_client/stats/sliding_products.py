@@ -1,4 +1,4 @@
-"""Sums of products of two rows, one of them shifted: many at once, in blocks that fit a cache."""
+"""Sums of products of two rows, one of them shifted, computed in blocks that fit a cache."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,7 +11,7 @@ _BLOCK = 512
 def shifted_products(
     masses: Floats, mass: Integers, values: Floats, value: Integers, shift: Integers
 ) -> Floats:
-    """Σ_j masses[mass, j] · values[value, shift + j], one for each mass, value and shift."""
+    """Return Σ_j masses[mass, j] · values[value, shift + j], one for each mass, value and shift."""
     shifted = sliding_window_view(values, masses.shape[1], axis=1)
     found = np.empty(len(mass))
     for start in range(0, len(mass), _BLOCK):

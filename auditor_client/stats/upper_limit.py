@@ -1,21 +1,23 @@
-"""The upper confidence limit for a difference of two shares: where `rejection` begins.
+"""Upper confidence limit of a difference of two shares, from the tests of `difference_test`.
 
-The search may start and aim anywhere: a limit is returned only after it was rejected, and a
-rejected difference rejects all larger ones.
+The search may start anywhere: a limit is returned only after it was rejected, and a rejected
+difference rejects all larger ones.
 """
 
 from auditor_client.stats.difference_test import Contrast, Level, least_favourable
 
 # Precision of a limit, in standard deviations.
 _TOLERANCE = 0.03
-# Where a search starts; the level itself may differ.
+# Level at which a search starts; the level of the test may differ.
 _USUAL = 0.02
-# Steps that aim by a normal approximation; after them the search halves.
+# Number of steps by a normal approximation; after them the search bisects.
 _AIMED = 6
 
 
 def contrast_upper_limit(contrast: Contrast, level: Level, low: float, high: float) -> float:
-    """A difference in [low, high] that is rejected, close to the least one; `high` if none is."""
+    """Return a rejected difference in [low, high] close to the smallest one; `high` if none is
+    rejected.
+    """
     if least_favourable(contrast, low, level).rejected:
         return low
     at, tries = contrast.approximate(_USUAL), 0
@@ -28,5 +30,5 @@ def contrast_upper_limit(contrast: Contrast, level: Level, low: float, high: flo
         tolerance = _TOLERANCE * found.spread
         if high - low <= tolerance:
             return high
-        # A little beyond the aim, so that the two ends close in on it from both sides.
+        # Step slightly beyond the aim, so that both ends converge on it.
         at += found.missing + (-tolerance if found.rejected else tolerance) / 3

@@ -1,4 +1,4 @@
-"""Studies: a file that pins all that is asked, of whom, and how it will be judged."""
+"""Studies: files that fix all audits, their audiences and their analysis beforehand."""
 
 from auditor_client.studies.loading import parse_study, read_study
 from auditor_client.studies.study_model import Study

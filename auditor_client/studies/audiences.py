@@ -1,22 +1,26 @@
-"""The audiences of a study: a table of people, a file per group, or a sample by the platform."""
+"""Audiences of a study: a table of people, a file per group, or a sample drawn by the platform."""
 
 from operator import not_
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from auditor_client.studies.file_schema import PinnedFile, StudyPart, Words
+from auditor_client.studies.file_schema import PinnedFile, Share, StudyPart, Words
 
 GROUP = "group"
 
 
 # Members agreed to be shown other recommendations. Left out where it is false: the digests of
 # studies that were registered before stay what they were.
+def _unsaid(value: object) -> bool:
+    return value is None
+
+
 Consented = Annotated[bool, Field(exclude_if=not_)]
 
 
 class UploadFields(StudyPart):
-    """Fields of all uploads: the column that identifies people, and whether they must confirm."""
+    """Fields of all uploads: the column of identifiers, and whether people must confirm."""
 
     id: Words
     id_kind: Words | None = None
@@ -26,10 +30,12 @@ class UploadFields(StudyPart):
     groups_per_person: Annotated[int, Field(ge=1)] = 1
     confirmed: bool = False
     consented: Consented = False
+    cluster: Annotated[Words | None, Field(exclude_if=_unsaid)] = None
+    correlation: Annotated[Share | None, Field(exclude_if=_unsaid)] = None
 
 
 class TableAudience(UploadFields):
-    """One file, with a column that says the group, or several for crossed groups."""
+    """One file, with one column of groups, or several for crossed groups."""
 
     file: PinnedFile
     by: Annotated[list[Words], Field(min_length=1)]
@@ -50,7 +56,7 @@ class GroupsAudience(UploadFields):
 
 
 class SampleAudience(StudyPart):
-    """People whom the platform draws among those who declared an attribute to it."""
+    """People whom the platform draws among those who declared an attribute there."""
 
     attribute: Words
     sizes: Annotated[dict[Words, Annotated[int, Field(ge=1)]], Field(min_length=1)]

@@ -1,7 +1,7 @@
-"""The audits of a study, one form per kind, derived from the contracts of kinds.
+"""Models of a study's audits, one per kind, derived from the contracts of kinds.
 
-Names of contents, audiences and earlier audits are the study's. Requests that are registered are
-pinned by the digest of the study, so the fields of a form and their defaults must not change.
+Names of contents, audiences and earlier audits are those of the study. The digest of a study fixes
+its registered requests, so the fields of a model and their defaults must not change.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _PLAIN: Mapping[str, Any] = {
 
 
 class StudyAudit(StudyPart):
-    """Fields of all kinds: the audience, and the mandate that pays where there are several."""
+    """Fields of all kinds: the audience, and the mandate that pays if there are several."""
 
     kind: str
     audience: Name
@@ -49,12 +49,12 @@ class StudyAudit(StudyPart):
 
     @property
     def parameters(self) -> tuple[RequestParameter, ...]:
-        """Return what the kind's contract asks for."""
+        """Return the parameters of the kind's contract."""
         return parameters_of(self.half.contract.request)
 
     @property
     def content_names(self) -> list[str]:
-        """Return the study's names of the contents that it reads."""
+        """Return the study's names of the contents that the audit reads."""
         found: list[str] = []
         for each in self.parameters:
             if each.role == "content":
@@ -65,20 +65,20 @@ class StudyAudit(StudyPart):
 
     @property
     def earlier(self) -> dict[str, str]:
-        """Return the study's names of audits that this one follows from, by parameter."""
+        """Return the study's names of audits on which this one depends, by parameter."""
         return {
             each.name: getattr(self, each.name) for each in self.parameters if each.role == "audit"
         }
 
     def unfit(self, before: Mapping[str, "StudyAudit"]) -> str | None:
-        """Return why the audits before this one do not carry it."""
+        """Return the reason why the earlier audits do not support this one, or None."""
         kinds = {each.name: each.of for each in self.parameters}
         for parameter, name in self.earlier.items():
             first, wanted = before.get(name), kinds[parameter]
             if first is None or first.kind != wanted:
                 return f"{parameter}: {name!r} must be an {wanted} that comes before it in the file"
             if (first.audience, _log_of(first)) != (self.audience, _log_of(self)):
-                return f"{parameter}: {name!r} is of another audience, or another log"
+                return f"{parameter}: {name!r} has another audience, or another log"
         return None
 
 
@@ -94,12 +94,12 @@ class StudyNoise(StudyAudit):
         if wrong or (gaussian and said["rho"] is None):
             raise ValueError("discrete-gaussian noise takes rho, discrete-laplace takes epsilon")
         if not gaussian and said["epsilon"] is None:
-            raise ValueError("epsilon is missing: a study says how much noise there is")
+            raise ValueError("epsilon is missing: a study must state its noise")
         return self
 
 
 def study_model(kind: AuditorKind) -> type[StudyAudit]:
-    """Return the form of a kind's audits in a study file."""
+    """Return the model of a kind's audits in a study file."""
     request = kind.contract.request
     fields: dict[str, Any] = {"kind": (Literal[kind.name], ...)}
     for each in parameters_of(request):
@@ -108,7 +108,7 @@ def study_model(kind: AuditorKind) -> type[StudyAudit]:
         if each.levels:
             fields["levels"] = (Levels | None, None)
     for name, field in request.model_fields.items():
-        # Not asked for any more: older files have the one value that there is.
+        # Obsolete field: older files have its only value.
         if input_of(field).role == "set" and isinstance(field.default, str):
             fields[name] = (Literal[field.default], field.default)
     base = StudyNoise if issubclass(request, EitherNoise) else StudyAudit
@@ -118,13 +118,18 @@ def study_model(kind: AuditorKind) -> type[StudyAudit]:
 
 def _field(each: RequestParameter, kind: AuditorKind) -> tuple[Any, Any]:
     """Return type and default of one key. A study says how much noise there is."""
+    plain: Any
     if each.role == "amount":
         if each.name == "epsilon" and each.default is not None:
             return Exact, ...
-        return (MaybeExact, None) if each.default is None else (Exact, each.default)
+        plain = MaybeExact if each.default is None else Exact
+        if (unsaid := kind.contract.request.model_fields[each.field].exclude_if) is not None:
+            # Studies that do not say it keep their digest.
+            return Annotated[plain, Field(exclude_if=unsaid)], each.default
+        return plain, each.default
     default = ... if each.required else each.default
     if each.role == "choice":
-        plain: Any = Literal[each.choices]
+        plain = Literal[each.choices]
         default = kind.contract.request.model_fields[each.field].default
     elif each.role == "integer":
         plain = Annotated[int, Field(ge=each.least, le=each.most)]

@@ -1,4 +1,4 @@
-"""The base of all parts of a study file: plain, strict, and helpful about unknown keys."""
+"""Base of all parts of a study file, with strict types and hints about unknown keys."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 class StudyPart(BaseModel):
-    """A mapping of the file: nothing is converted, and an unknown key is refused."""
+    """Mapping in the file: no value is converted, and unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -27,7 +27,7 @@ class StudyPart(BaseModel):
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """Return the text for an unknown name, with the likely intended one."""
+    """Return the error text for an unknown name, with the likely intended one."""
     there = list(known)
     near = get_close_matches(str(name), there, n=1)
     meant = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(there) or 'none'}"
@@ -40,12 +40,14 @@ def _maps(given: Any) -> bool:
 
 def _is_name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        raise ValueError("a name has up to 40 small letters, digits, - and _ (it names files too)")
+        raise ValueError(
+            "a name has up to 40 lower-case letters, digits, - and _, because it also names files"
+        )
     return text
 
 
 def _hex(text: Any) -> Any:
-    # Of digits alone, YAML makes a number: the leading zeros would be gone.
+    # YAML reads a text of digits as a number, without its leading zeros.
     if isinstance(text, int):
         raise ValueError("put the digest in quotes")  # noqa: TRY004  (pydantic takes ValueError)
     return text
@@ -58,7 +60,7 @@ def _typed(value: Any) -> str | None:
 Name = Annotated[str, AfterValidator(_is_name)]
 Words = Annotated[str, Field(min_length=1, max_length=200)]
 Sha256 = Annotated[str, BeforeValidator(_hex), Field(pattern=r"^[0-9a-f]{64}$")]
-# As they were typed, never rounded: 0.1 is a tenth.
+# Numbers as they were typed, never rounded: 0.1 is one tenth.
 Exact = Annotated[str, BeforeValidator(_typed)]
 MaybeExact = Annotated[str | None, BeforeValidator(_typed)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
@@ -66,7 +68,7 @@ Edge = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class PinnedFile(StudyPart):
-    """A file next to the study, by its digest: the study cannot be run on other data."""
+    """File next to the study, with its digest: the study cannot be run on other data."""
 
     path: Words
     sha256: Sha256

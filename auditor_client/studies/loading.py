@@ -1,4 +1,4 @@
-"""Reading a study file: YAML without surprises, and complaints that say what to do next."""
+"""Reader of study files: strict YAML, and errors that state the next step."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -15,7 +15,7 @@ from auditor_client.studies.study_model import Study
 from openapi.complaints import what_is_wrong
 
 MAX_BYTES = 1_000_000
-# Steps that pydantic adds to a place where there are several forms of one thing.
+# Steps that pydantic adds to a location if a value has several forms.
 _FORMS = frozenset({*FORMS, *MODELS})
 _HINTS = {
     "string_type": "put it in quotes if it is text",
@@ -24,11 +24,11 @@ _HINTS = {
 
 
 class PlainLoader(yaml.SafeLoader):
-    """YAML's plain types; no key twice, and nothing that stands for something elsewhere."""
+    """Loader of YAML's plain types, without duplicate keys and aliases."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("a study has no aliases (*name): write it out")
+            raise yaml.YAMLError("a study may not use aliases (*name): write the value out")
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -37,13 +37,13 @@ class PlainLoader(yaml.SafeLoader):
             if keys.count(key) > 1:
                 line = node.start_mark.line + 1
                 raise yaml.YAMLError(
-                    f"the key {key!r} is there twice, in what begins at line {line}"
+                    f"the key {key!r} appears twice, in the mapping that begins at line {line}"
                 )
         return super().construct_mapping(node, deep)
 
 
 def read_study(path: str | Path) -> Study:
-    """The study in a file."""
+    """Return the study in a file."""
     file = Path(path)
     try:
         text = file.read_bytes()
@@ -51,7 +51,8 @@ def read_study(path: str | Path) -> Study:
         raise InputError(f"{file} cannot be read: {error.strerror}.", case="unreadable") from error
     if len(text) > MAX_BYTES:
         raise InputError(
-            f"{file} is too large for a study: at most {MAX_BYTES} bytes.", case="study-too-large"
+            f"{file} is larger than the limit of {MAX_BYTES} bytes for a study.",
+            case="study-too-large",
         )
     return parse_study(text, str(file))
 
@@ -60,9 +61,7 @@ def parse_study(text: bytes, name: str = "the study") -> Study:
     try:
         return Study.model_validate(_plain(text))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{name} is not a YAML file of a study: {error}.", case="not-yaml"
-        ) from error
+        raise InputError(f"{name} is not a study in YAML: {error}.", case="not-yaml") from error
     except ValidationError as error:
         wrong = "; ".join(_complaint(item) for item in error.errors())
         raise InputError(

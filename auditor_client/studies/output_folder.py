@@ -1,4 +1,4 @@
-"""The output of a study: receipts, and results, report and table made from the receipts."""
+"""Output of a study: receipts, and the results, report and table made from them."""
 
 import csv
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from privacy.ledger.trust import Trust
 
 @dataclass(frozen=True)
 class Folder:
-    """The output of one study."""
+    """Output folder of one study."""
 
     path: Path
 
@@ -35,7 +35,7 @@ class Folder:
         return self.path / "receipts" / f"{name}.json"
 
     def keep(self, name: str, audit: AnyResult) -> None:
-        """Write the receipt of one audit, with the proof of its place in the ledger."""
+        """Write the receipt of one audit, with the proof of its ledger entry."""
         self.receipt(name).parent.mkdir(parents=True, exist_ok=True)
         audit.save_receipt(self.receipt(name))
 
@@ -47,9 +47,9 @@ class Folder:
         saved: SavedRegistration | None,
         shown: Mapping[str, Shown] | None = None,
     ) -> Results:
-        """Read the receipts again, verify them, and write what they say.
+        """Read the receipts again, verify them, and write the results.
 
-        `shown` is what canaries reported, by name of group.
+        `shown` holds the canaries' reports, by name of group.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         audits = {name: read_receipt(self.receipt(name)) for name in study.audits}
@@ -66,7 +66,9 @@ class Folder:
         return results
 
     def _checked(self, study: Study, trust: Trust) -> dict[str, bool]:
-        """Which receipts have a proof of their place in the ledger; one that is wrong raises."""
+        """Return the receipts that have a proof of their ledger entry; raise an error if a proof is
+        wrong.
+        """
         found = {name: SavedReceipt.load(self.receipt(name)) for name in study.audits}
         for receipt in found.values():
             if receipt.proof is not None:
@@ -115,7 +117,9 @@ def analyse_study(
 
 
 def read_shown(path: Path) -> dict[str, Shown]:
-    """Read what canaries reported: a CSV file of group, shown and canaries; none if not there."""
+    """Read the canaries' reports from a CSV file of group, shown and canaries; return none without
+    a file.
+    """
     if not path.exists():
         return {}
     try:

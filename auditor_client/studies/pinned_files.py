@@ -1,4 +1,4 @@
-"""The files a study rests on, read only if they are the ones it was written about."""
+"""Files of a study, which are read only if they have the stated digests."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from auditor_client.studies.study_model import Study
 
 
 def read_pinned(folder: Path, file: PinnedFile) -> bytes:
-    """The bytes of the file, if they have the digest that the study states."""
+    """Return the bytes of the file, if they have the digest that the study states."""
     path = folder / file.path
     try:
         data = path.read_bytes()
@@ -25,8 +25,9 @@ def read_pinned(folder: Path, file: PinnedFile) -> bytes:
     found = sha256(data).hexdigest()
     if found != file.sha256:
         raise InputError(
-            f"{path} is not the file that the study pins: its sha256 is {found}. Bring the file"
-            " back; or write the new digest into the study, which makes it another study.",
+            f"{path} is not the file that the study pins: its sha256 is {found}. Restore "
+            "the file; or write the new digest into the study, which makes it another "
+            "study.",
             case="another-file-than-pinned",
         )
     return data
@@ -39,11 +40,11 @@ def check_files(study: Study, folder: Path) -> None:
 
 
 def people_of(audience: AnyUploaded, folder: Path) -> tuple[pa.Table, list[str]]:
-    """The table of an audience, and its columns of groups."""
+    """Return the table of an audience, and its columns of groups."""
     if isinstance(audience, TableAudience):
         texts = [audience.id, *audience.by]
         return _table(folder, audience.file, texts, audience.where), audience.by
-    columns = [audience.id, *([audience.where] if audience.where else [])]
+    columns = [audience.id, *filter(None, (audience.where, audience.cluster))]
     tables = []
     for name, file in audience.groups.items():
         table = _table(folder, file, [audience.id], audience.where)

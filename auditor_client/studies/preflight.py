@@ -10,7 +10,7 @@ from auditor_client.studies.study_model import Study
 from openapi.resources import AuditRequest, ScoreCdfRequest, ScoreHistogramRequest
 
 
-def foresee(
+def check_before_payment(
     study: Study, requests: Mapping[str, AuditRequest], groups: Mapping[str, Sequence[str]]
 ) -> None:
     """Refuse a study that could be paid but not analysed. `groups` are names by audience."""
@@ -26,8 +26,8 @@ def foresee(
         known = groups[study.audits[study.canaries.audit].audience]
         if lost := study.canaries.present.keys() - set(known):
             raise InputError(
-                f"canaries: {min(lost)!r} is no group of the audience: {', '.join(known)}. Nothing"
-                " was paid.",
+                f"canaries: {min(lost)!r} is not a group of the audience. Its groups are: "
+                f"{', '.join(known)}. Nothing was paid.",
                 case="groups-of-canaries",
             )
     tested = study.consistency.audits if study.consistency else []
@@ -40,4 +40,4 @@ def _compared(study: Study, names: Sequence[str]) -> None:
         raise InputError("A comparison needs at least two groups.")
     value = study.metrics.qualified
     if value is not None and sum(name.split(JOIN)[-1] == value for name in names) < 2:
-        raise InputError(f"Fewer than two groups end in {value!r}: there is no pair.")
+        raise InputError(f"Fewer than two groups end in {value!r}, so there is no pair to compare.")

@@ -1,4 +1,4 @@
-"""A study's registration as a file: the entry that names it, and the proof of its place."""
+"""File of a study's registration: the ledger entry that names it, and the proof of the entry."""
 
 import json
 from datetime import datetime
@@ -14,7 +14,7 @@ from privacy.ledger.trust import Trust
 
 
 class SavedRegistration(BaseModel):
-    """The platform's statement about the registration, and the proof that the ledger has it."""
+    """The platform's statement about the registration, and the proof of its ledger entry."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,12 +23,12 @@ class SavedRegistration(BaseModel):
     proof: InclusionProof
 
     def check(self, digest: str, trust: Trust) -> None:
-        """Raise unless the ledger holds an entry that registers this very study."""
+        """Raise an error unless the ledger holds an entry that registers exactly this study."""
         said = self.registration
         if _entered(self.proof) != (said.entry, said.at, said.by, {"digest": digest}):
             raise LedgerError(
-                "The ledger's entry does not register this study as the platform says. Keep the"
-                " file and tell the regulator."
+                "The ledger's entry does not register this study as the platform states. "
+                "Keep the file and tell the regulator."
             )
         check_inclusion(self.proof, trust, "the registration")
 
@@ -42,11 +42,13 @@ class SavedRegistration(BaseModel):
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
         except ValidationError as error:
-            raise InputError(f"{path} is not a registration that a study's run wrote.") from error
+            raise InputError(
+                f"{path} is not a registration file written by the run of a study."
+            ) from error
 
 
 def _entered(proof: InclusionProof) -> tuple[int, datetime, object, object]:
-    """Number, time, maker and body of the entry that is proved."""
+    """Return number, time, maker and body of the proved entry."""
     try:
         entry = json.loads(proof.entry)
         stated = entry["statement"]
@@ -55,4 +57,4 @@ def _entered(proof: InclusionProof) -> tuple[int, datetime, object, object]:
             return proof.number, at, stated["by"], stated["body"]
     except (ValueError, KeyError, TypeError):
         pass
-    raise LedgerError("The proof is not of a registration.")
+    raise LedgerError("The proof is for an entry that is not a registration.")

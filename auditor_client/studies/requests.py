@@ -1,4 +1,4 @@
-"""The requests of a study's audits, once contents and audiences have identifiers."""
+"""Requests of a study's audits, after contents and audiences have identifiers."""
 
 from collections.abc import Mapping
 from decimal import ROUND_DOWN, Decimal
@@ -20,10 +20,10 @@ def request_of(
     delta: float,
     earlier: Mapping[str, Any] | None = None,
 ) -> AnyRequest:
-    """Return what is submitted for one audit of the study.
+    """Return the request of one audit of the study.
 
-    A kind that takes a probability of error takes `delta`, the share that the study leaves it.
-    `earlier` are the results that the audit follows from, by parameter.
+    A kind with a probability of error gets `delta`, its share of the study's. `earlier` are the
+    results on which the audit depends, by parameter.
     """
     said = {each.name: _said(each, asked, made, delta, earlier or {}) for each in asked.parameters}
     if any(each.levels for each in asked.parameters):
@@ -47,7 +47,7 @@ def _said(
         case "contents":
             return [made.contents[name] for name in getattr(asked, each.name)]
         case "error":
-            # Never rounded up, and to as many places as there are.
+            # Round down, to the available number of decimal places.
             return Decimal(str(delta)).quantize(_MILLIONTH, ROUND_DOWN)
         case "audit":
             return earlier.get(each.name)

@@ -1,4 +1,4 @@
-"""Running a study: upload, price, register, pay, wait. Every step is remembered and done once."""
+"""Run of a study: upload, price, register, pay, wait. Every step is recorded and done once."""
 
 import time
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from auditor_client.local.pending_audits import UNCHARGED
 from auditor_client.studies.audiences import AnyUploaded, SampleAudience
 from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.pinned_files import check_files, people_of, read_pinned
-from auditor_client.studies.preflight import foresee
+from auditor_client.studies.preflight import check_before_payment
 from auditor_client.studies.registration_file import SavedRegistration
 from auditor_client.studies.requests import request_of
 from auditor_client.studies.state import State, StudyState
@@ -29,13 +29,13 @@ from auditor_client.studies.study_model import Study
 from openapi.resources import AuditRequest, BatchQuote, InclusionProof
 from privacy.ledger.trust import Trust
 
-# Seconds: how long a signed head of the ledger is waited for.
+# Seconds to wait for a checkpoint of the ledger.
 PATIENCE = 60.0
 
 
 @dataclass
 class Run:
-    """A study on its way at one service. `folder` is where its file is: paths start there."""
+    """Run of a study at one service. Paths in the study start at `folder`, which holds its file."""
 
     study: Study
     folder: Path
@@ -45,8 +45,8 @@ class Run:
     def __post_init__(self) -> None:
         if self.auditor.url != self.study.platform:
             raise InputError(
-                f"The study is for {self.study.platform}, and this profile is of"
-                f" {self.auditor.url}: choose the profile with --profile.",
+                f"The study is for {self.study.platform}, but this profile is for "
+                f"{self.auditor.url}. Choose another profile with --profile.",
                 case="another-service",
             )
         check_files(self.study, self.folder)
@@ -65,9 +65,10 @@ class Run:
         return [name for name in self.study.audits if name not in self.made.audits]
 
     def upload(self, *, seal: bool = False) -> dict[str, str]:
-        """Upload what is not there yet; this costs nothing, and nobody is scored.
+        """Upload missing contents and audiences; this costs nothing, and nobody is scored.
 
-        Audiences of people who confirm stay open until `seal`: their participation codes.
+        Return the participation codes of audiences whose people confirm; these stay open until
+        `seal`.
         """
         for name in self.study.contents:
             if name not in self.made.contents:
@@ -81,12 +82,12 @@ class Run:
         }
 
     def continue_sent(self) -> None:
-        """Submit again what was sent and not answered: it was agreed to, and is charged once."""
+        """Submit unanswered requests again: the user agreed to them, and each is charged once."""
         for name in list(self.made.sending):
             self._submit(name)
 
     def price(self) -> BatchQuote | None:
-        """Return the price of all audits that are not paid yet; None if all are paid.
+        """Return the price of all unpaid audits; None if all are paid.
 
         Refuse a study that could be paid but not analysed.
         """
@@ -97,11 +98,11 @@ class Run:
             name: list(self.auditor.audiences.get(audience).names.values())
             for name, audience in self.made.audiences.items()
         }
-        foresee(self.study, requests, names)
+        check_before_payment(self.study, requests, names)
         return self.auditor.audits.price_all(list(requests.values()))
 
     def register(self) -> SavedRegistration:
-        """Have the ledger name the study, and hold the platform to it."""
+        """Register the study in the ledger, and check the platform's proof of it."""
         if self.made.registration is None:
             self.made.registration = self.auditor.studies.register(self.study.digest)
             self.state.save()
@@ -113,7 +114,7 @@ class Run:
         return saved
 
     def pay(self) -> Iterator[tuple[str, AnyResult]]:
-        """Submit and follow every audit. What was paid before is not paid again."""
+        """Submit every audit and wait for it. Nothing is paid twice."""
         for name in self.study.audits:
             yield name, self._finished(name)
 
@@ -166,6 +167,8 @@ class Run:
             groups_per_person=audience.groups_per_person,
             confirmed=audience.confirmed,
             consented=audience.consented,
+            cluster=audience.cluster,
+            correlation=1.0 if audience.correlation is None else audience.correlation,
             resume=self.made.open.get(name),
             begun=begun,
             progress=self.progress,
@@ -184,13 +187,15 @@ class Run:
         except InputError as error:
             for paid in (of for of in asked.earlier.values() if of in self.made.audits):
                 error.add_note(
-                    f"{paid} is paid, and its receipt is kept. To go on without {name}, take it"
-                    " out of the file, which makes it another study."
+                    f"{paid} is paid, and its receipt is stored. To continue without "
+                    f"{name}, remove it from the file, which makes it another study."
                 )
             raise
 
     def _earlier(self, asked: StudyAudit, name: str) -> Any:
-        """Return what an audit follows from; before it is paid, what carries the same price."""
+        """Return the results on which an audit depends; before they are paid, stand-ins with the
+        same price.
+        """
         if name in self.made.audits:
             return self.auditor.audits.finish(self.made.audits[name], progress=self.progress)
         groups = self.auditor.audiences.get(self.made.audiences[asked.audience]).names
@@ -206,7 +211,7 @@ class Run:
             raise
 
     def _submit(self, name: str) -> None:
-        """Pay for an audit under the study's own key; remember before and after."""
+        """Pay for an audit under the study's own key; record it before and after."""
         request = self._request(name)
         self._remember(name, sending=True)
         try:
@@ -217,8 +222,9 @@ class Run:
         except IdempotencyConflictError as error:
             self._remember(name, sending=False)
             error.add_note(
-                "A study is run once: it was run before, elsewhere or by a colleague. To run it as"
-                " another study, give it another title."
+                "A study runs once, and this one was already run on another machine or "
+                "by a colleague. Nothing was paid. To run it as another study, give it "
+                "another title."
             )
             raise
         self.made.audits[name] = audit.id

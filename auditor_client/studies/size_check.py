@@ -2,14 +2,22 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from auditor_client.audiences.tables import read_members
-from auditor_client.studies.audiences import SampleAudience
+from auditor_client.planning.default_bins import (
+    BinsQuestion,
+    bins_below_middle,
+    laplace_variance,
+)
+from auditor_client.studies.audiences import Audience, SampleAudience
 from auditor_client.studies.audit_models import StudyAudit
 from auditor_client.studies.pinned_files import people_of
 from auditor_client.studies.study_model import Planning, Study
 from openapi.kinds.score_histogram import KIND as SCORE_HISTOGRAM
+
+if TYPE_CHECKING:
+    from auditor_client.planning.audiences import AudienceSource
 
 
 def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
@@ -34,14 +42,14 @@ def group_sizes(study: Study, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, Any]]:
-    """Return for each score histogram with Laplace noise the people per group to upload."""
+    """Return, for each score histogram with Laplace noise, the number of people per group to
+    upload.
+    """
     if study.plan is None:
         return {}
     return {
         name: {
-            "people_per_group_needed": _needed(
-                study, study.plan, asked, len(sizes[asked.audience])
-            ),
+            "people_per_group_needed": _needed(study, study.plan, asked, sizes[asked.audience]),
             "smallest_group": min(sizes[asked.audience].values()),
         }
         for name, asked in study.audits.items()
@@ -49,26 +57,57 @@ def needed(study: Study, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, di
     }
 
 
-def _needed(study: Study, plan: Planning, asked: StudyAudit, groups: int) -> int | None:
+def _needed(
+    study: Study, plan: Planning, asked: StudyAudit, sizes: Mapping[str, int]
+) -> int | None:
     from auditor_client.planning.sample_size import verdict_size  # SciPy takes seconds to import
 
-    sample = isinstance(study.audiences[asked.audience], SampleAudience)
-    said = asked.model_dump()
-    bins, levels, size_epsilon = said["bins"], said["levels"], said["size_epsilon"]
-    bins = bins if isinstance(bins, int) else len(bins) - 1
+    audience = study.audiences[asked.audience]
+    said, source = asked.model_dump(), source_of(audience)
+    # A person in several groups moves as many cells.
+    reach = 1 if isinstance(audience, SampleAudience) else audience.groups_per_person
+    epsilon, paid = float(said["epsilon"] or 1) / reach, said["size_epsilon"]
+    size_epsilon = epsilon / 4 if paid is None else float(paid) / reach
+    scale = (2 if source == "sample" else 1) / epsilon
+    known = source != "upload" or size_epsilon == 0
+    question = BinsQuestion(
+        people=min(sizes.values()) * (plan.match_rate if source == "upload" else 1.0),
+        variance=laplace_variance(scale),
+        size_variance=0.0 if known else laplace_variance(1 / size_epsilon),
+        groups=max(len(sizes), 2),
+        alpha=study.alpha,
+        delta=study.delta_each,
+    )
     try:
         return verdict_size(
             study.alpha,
             study.delta_each,
-            groups,
+            len(sizes),
             # Scores outside of all bins are one bin more.
-            bins=1 + (bins if levels is None else len(levels)),
-            epsilon=float(said["epsilon"] or 1),
+            bins=1 + _bins(said, question),
+            epsilon=epsilon,
             power=plan.power,
             true_gap=plan.true_gap,
             match_rate=plan.match_rate,
-            size_epsilon=None if size_epsilon is None else float(size_epsilon),
-            audience="sample" if sample else "upload",
+            size_epsilon=size_epsilon,
+            audience=source,
         )
     except ValueError:
         return None  # no number of people is enough
+
+
+def source_of(audience: Audience) -> "AudienceSource":
+    """Return how the people of an audience come to the audit."""
+    if isinstance(audience, SampleAudience):
+        return "sample"
+    return "confirmed" if audience.confirmed else "upload"
+
+
+def _bins(said: Mapping[str, Any], question: BinsQuestion) -> int:
+    """Return the number of bins: of levels, of given bins, or those that the planner chooses."""
+    bins, levels = said["bins"], said["levels"]
+    if levels is not None:
+        return len(levels)
+    if bins is None:
+        return 3 * bins_below_middle(question)
+    return bins if isinstance(bins, int) else len(bins) - 1

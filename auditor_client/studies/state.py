@@ -1,4 +1,5 @@
-"""The progress of a study: the identifiers of what it made, so a second run continues it.
+"""Progress of a study: the identifiers of its contents, audiences and audits, so that a second run
+continues it.
 
 One file of mode 0600 per study, service and researcher under `home()`, next to the
 records of audiences.
@@ -16,9 +17,10 @@ from privacy.receipts import canonical, digest
 
 
 class StudyState(BaseModel):
-    """Identifiers by the study's names. An audience is `open` until it is sealed.
+    """Identifiers by the names in the study. An audience is `open` until it is sealed.
 
-    `sending` names audits that were sent, or were about to be, and whose answer did not arrive.
+    `sending` names audits that were sent, or were about to be sent, and whose answer did not
+    arrive.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -33,14 +35,14 @@ class StudyState(BaseModel):
 
 @dataclass
 class State:
-    """The identifiers made so far, and the file that stores them."""
+    """Identifiers made so far, and the file that stores them."""
 
     path: Path
     made: StudyState = field(default_factory=StudyState)
 
     @classmethod
     def of(cls, study: str, service: str, researcher: str) -> "State":
-        """The state of the study with this digest."""
+        """Return the state of the study with this digest."""
         named = digest(
             canonical({"study": study, "service": service, "by": researcher})
         ).removeprefix("sha256:")
@@ -51,8 +53,9 @@ class State:
             return cls(path)
         except (OSError, ValidationError) as error:
             raise ProfileError(
-                f"{path}, which says how far the study is, cannot be read. Nothing was paid now;"
-                " without it the study would have to be run as a new one."
+                f"{path}, which records the progress of the study, cannot be read. "
+                "Nothing was paid now. Restore the file; without it, the study must be "
+                "run as another study."
             ) from error
 
     def save(self) -> None:

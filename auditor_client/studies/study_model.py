@@ -1,4 +1,4 @@
-"""A study as its file says it: everything that is asked, of whom, and how it will be judged."""
+"""Model of a study file: all audits, their audiences, and their analysis."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
@@ -34,7 +34,7 @@ class StudyContent(StudyPart):
 
 
 class Metrics(StudyPart):
-    """Which metrics are reported: those named, or all that can be had."""
+    """Metrics to report (default: all possible ones)."""
 
     only: list[Metric] = []
     thresholds: list[Edge] = []
@@ -52,7 +52,7 @@ class Metrics(StudyPart):
 
 
 class Planning(StudyPart):
-    """The wanted certainty of the study: `auditor study check` says whether its people suffice."""
+    """Wanted power of the study; `auditor study check` checks that it has enough people."""
 
     power: Share = 0.8
     true_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -72,14 +72,14 @@ def _different(things: Sequence[object]) -> int:
 
 
 class ConsistencyTest(StudyPart):
-    """Audits whose releases are to be tested: can one model have made them?"""
+    """Audits whose releases are tested for consistency with one model."""
 
     audits: Annotated[list[Name], Field(min_length=2)]
     relation: Relation
     false_alarm: Share = 0.001
 
     def unfit(self, asked: Sequence[AnyStudyAudit]) -> Iterator[str]:
-        """Why these audits cannot be tested, found before they are paid."""
+        """Return the reason why these audits cannot be tested, before they are paid."""
         if any(one.kind != SCORE_HISTOGRAM.name for one in asked):
             yield "consistency: only score histograms can be tested"
             return
@@ -87,6 +87,9 @@ class ConsistencyTest(StudyPart):
         contents = _different([one["content"] for one in said])
         audiences = _different([one["audience"] for one in said])
         bins = _different([(one["bins"], one["levels"]) for one in said])
+        if self.relation in ("halves", "same-people") and None in [one["bins"] for one in said]:
+            yield f"consistency: {self.relation} needs bins in the file: other people, other bins"
+            return
         many = len(said)
         wanted = {"repeat": (1, 1), "edited": (many, 1)}.get(self.relation, (1, many))
         if (contents, audiences, bins) != (*wanted, 1) or _different(self.audits) < many:
@@ -97,11 +100,11 @@ class ConsistencyTest(StudyPart):
 
 
 class CanaryChecks(StudyPart):
-    """An audit that canaries check: those in its groups, and those who watch the deliveries.
+    """Audit that canaries check: those in its groups, and those who watch the deliveries.
 
-    `present` is the number of canaries in a group who surely have an account. `shown` is a CSV file
-    next to the study with columns group, shown and canaries. It is read when it is there: canaries
-    report after the audit, so it is no part of what is registered.
+    `present` is the number of canaries in a group who certainly have an account. `shown` is a CSV
+    file next to the study with columns group, shown and canaries. It is read if it exists: canaries
+    report after the audit, so it is not part of the registration.
     """
 
     audit: Name
@@ -112,19 +115,24 @@ class CanaryChecks(StudyPart):
     @model_validator(mode="after")
     def _checks_something(self) -> "CanaryChecks":
         if not self.present and self.shown is None:
-            raise ValueError("give `present` or `shown`: there is nothing to check")
+            raise ValueError("give `present` or `shown`: without them there is nothing to check")
         return self
 
     def unfit(self, audits: Mapping[str, AnyStudyAudit]) -> Iterator[str]:
-        """Why this audit cannot be checked, found before it is paid."""
+        """Return the reason why this audit cannot be checked, before it is paid."""
         if self.audit not in audits:
             yield f"canaries: {unknown('audit', self.audit, audits)}"
         elif audits[self.audit].kind != SCORE_HISTOGRAM.name:
-            yield f"canaries: only score histograms can be checked; {self.audit} is none"
+            yield (
+                f"canaries: only score histograms can be checked, and {self.audit} is of "
+                "another kind"
+            )
 
 
 class Study(StudyPart):
-    """The whole file. `delta` is the probability that any verdict is wrong: audits share it."""
+    """The whole study file. `delta` is the probability that any verdict is wrong; audits share
+    it.
+    """
 
     version: Literal[1]
     title: Words
@@ -159,7 +167,7 @@ class Study(StudyPart):
         JSON.
         """
         whole = self.model_dump(mode="json")
-        if self.canaries is None:  # studies without canaries keep the digest that they always had
+        if self.canaries is None:  # studies without canaries keep their earlier digest
             del whole["canaries"]
         return digest(canonical(whole))
 
@@ -170,12 +178,12 @@ class Study(StudyPart):
         return self.delta / max(judged, 1)
 
     def files(self) -> list[PinnedFile]:
-        """All files that the study rests on."""
+        """Return all files that the study uses."""
         images = [content.image for content in self.contents.values() if content.image]
         return [*images, *(file for one in self.audiences.values() for file in one.files)]
 
     def key(self, name: str) -> str:
-        """Return the idempotency key of one audit: the study pays for it once, however often it
+        """Return the idempotency key of one audit, for which the study pays once, however often it
         runs.
         """
         named = canonical({"study": self.digest, "audit": name})
@@ -194,8 +202,9 @@ class Study(StudyPart):
             explores = asked.half.contract.reads == "policies"
             if explores and self._without_consent(asked.audience):
                 yield (
-                    f"audits.{name}: it shows people other recommendations than their own: once"
-                    f" all of them agreed, say `consented: true` of {asked.audience}"
+                    f"audits.{name}: it shows people other recommendations than their "
+                    "own. If all of them agreed, write `consented: true` in "
+                    f"{asked.audience}"
                 )
             names = list(self.audits)
             before = {one: self.audits[one] for one in names[: names.index(name)]}

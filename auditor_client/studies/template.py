@@ -1,14 +1,14 @@
-"""A study file to fill in: every key that most studies need, with what it means."""
+"""Template of a study file: the keys that most studies need, with their meanings."""
 
 TEMPLATE = """\
-# A study pins everything before it is run: docs/how-to/researchers/run-a-study-file.md has all
+# A study fixes everything before it is run: docs/how-to/researchers/run-a-study-file.md has all
 # keys.
 version: 1
 title: Software jobs, by gender
-question: Does the platform find a software job alike relevant to qualified women and men?
+question: Does the platform find a software job equally relevant to qualified women and men?
 platform: {platform}
 preregister: true         # the ledger names this file's digest before anything is paid
-alpha: 0.2                # the gap that is tolerated
+alpha: 0.2                # the tolerated gap
 delta: 0.05               # the probability that any verdict is wrong; audits share it
 
 contents:
@@ -30,13 +30,12 @@ audits:
     kind: score-histogram
     content: job
     audience: volunteers
-    bins: 20
-    epsilon: 1
+    epsilon: 1            # bins: a number or edges (default: what people and noise carry)
 
 metrics:
   thresholds: [0.5]       # ends of bins, for parity and the four-fifths rule
 
-plan:                     # auditor study check says whether there are people enough
+plan:                     # auditor study check tells whether there are enough people
   power: 0.8
 """
 

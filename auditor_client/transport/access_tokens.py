@@ -1,8 +1,8 @@
 """Access tokens by client credentials with a signed assertion (RFC 6749 §4.4, RFC 7523 §2.2).
 
-A token is kept until shortly before it expires and renewed by whichever thread comes first. When
-the service refuses a token (revoked, or its key rotated) it is renewed once and the request sent
-again.
+A token is used until shortly before it expires; the first thread that needs another renews it. If
+the service refuses a token (revoked, or its key rotated), the client renews it once and sends the
+request again.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from joserfc.jwk import OKPKey
 from pydantic import BaseModel, ConfigDict
 
 from auditor_client.errors import AuthenticationError, ProblemError
-from auditor_client.transport.http_client import Transport, parsed
+from auditor_client.transport.http_client import Transport, parse_answer
 from openapi.problems import problem
 
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -42,7 +42,7 @@ class Token(BaseModel):
 
 
 class Tokens(httpx2.Auth):
-    """Signs every request with a token that is still good."""
+    """Authentication of every request with a valid token."""
 
     def __init__(self, public: Transport, researcher_id: str, key: OKPKey) -> None:
         self._public = public
@@ -54,7 +54,7 @@ class Tokens(httpx2.Auth):
         self._renew_at = 0.0
 
     def use(self, key: OKPKey) -> None:
-        """Ask for tokens with this key from now on."""
+        """Request tokens with this key from now on."""
         with self._lock:
             self._key, self._token = key, None
 
@@ -69,7 +69,7 @@ class Tokens(httpx2.Auth):
             yield request
 
     def current(self, refused: str | None = None) -> str:
-        """A token that is not about to expire and is not the one just refused."""
+        """Return a token that is not about to expire and was not just refused."""
         with self._lock:
             token = self._token
             if token is None or token.access_token == refused or time.monotonic() > self._renew_at:
@@ -89,13 +89,14 @@ class Tokens(httpx2.Auth):
         endpoint = self.metadata().token_endpoint
 
         def ask() -> httpx2.Response:
-            # A fresh assertion each time: a service refuses a `jti` it has seen.
+            # Each assertion is new: a service refuses a `jti` that it has seen.
             return self._public.once("POST", endpoint, data=self._form(endpoint))
 
         try:
-            return parsed(Token, self._public.attempt(ask, retry_idempotently=True))
+            return parse_answer(Token, self._public.attempt(ask, retry_idempotently=True))
         except ProblemError as error:
-            # The errors of RFC 6749 are no problems: they come as these two, with 400 or 401.
+            # RFC 6749 errors are not RFC 9457 problems: they have these two members, with status
+            # 400 or 401.
             if error.code in ("invalid-request", "unauthenticated"):
                 detail = f"{self._public.url} does not accept {self._researcher_id} with this key"
                 raise AuthenticationError(problem("unauthenticated", detail)) from error

@@ -10,9 +10,9 @@ PLACES = 6
 
 
 def to_decimal(value: Number, name: str = "epsilon", places: int = PLACES) -> Decimal:
-    """Return the number that was typed as a decimal of at most `places` places, never rounded."""
+    """Return the typed number as a decimal of at most `places` places, never rounded."""
     try:
-        # A float's shortest representation is what was typed: 0.1 means 0.1.
+        # A float's shortest representation is the typed number: 0.1 means 0.1.
         number = Decimal(str(value)).normalize()
     except InvalidOperation as error:
         raise InputError(
@@ -25,7 +25,7 @@ def to_decimal(value: Number, name: str = "epsilon", places: int = PLACES) -> De
             f"{value} has more than {places} decimal places: write {name} with fewer.",
             case="too-many-decimals",
         )
-    return Decimal(f"{number:f}")  # 20, where `normalize` says 2E+1
+    return Decimal(f"{number:f}")  # 20, where `normalize` returns 2E+1
 
 
 def to_decimal_or_none(value: Number | None, name: str, places: int = PLACES) -> Decimal | None:

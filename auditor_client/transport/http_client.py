@@ -1,4 +1,4 @@
-"""HTTP with retries, and problems turned into errors. Safe to share between threads."""
+"""HTTP client with retries, which raises problems as errors. Threads may share it."""
 
 import ssl
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 
 class StreamRefusedError(Exception):
-    """The service does not open a stream now; `seconds` is when it may."""
+    """The service does not open a stream now; try again after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"refused for {seconds:g} s")
@@ -28,7 +28,7 @@ class StreamRefusedError(Exception):
 
 
 class Transport:
-    """One service, spoken to as one researcher (or as nobody, without `auth`)."""
+    """Connection to one service as one researcher (without `auth`: as nobody)."""
 
     def __init__(
         self, url: str, auth: httpx2.Auth | None = None, retries: Retries | None = None
@@ -40,22 +40,22 @@ class Transport:
     def send(
         self, method: str, path: str, *, retry_idempotently: bool | None = None, **options: Any
     ) -> httpx2.Response:
-        """The answer to a request; a problem is raised as its error.
+        """Return the answer to a request; raise a problem as its error.
 
-        `again` says that repeating the request does no harm, which goes without saying for GET, PUT
-        and DELETE. `options` are those of `httpx2.Client.request`.
+        `again` states that the request may be repeated safely (always true for GET, PUT and
+        DELETE). `options` are those of `httpx2.Client.request`.
         """
         repeatable = method in REPEATABLE if retry_idempotently is None else retry_idempotently
         return self.attempt(lambda: self.once(method, path, **options), repeatable)
 
     def once(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """The answer to a single try, whatever it is."""
+        """Return the answer to a single attempt, whatever its status."""
         return self._http.request(method, path, **options)
 
     def attempt(
         self, send: Callable[[], httpx2.Response], retry_idempotently: bool
     ) -> httpx2.Response:
-        """The answer to `send`, called as often as `retries` says."""
+        """Return the answer of `send`, repeated as `retries` allows."""
         response = self.retries.call(send, retry_idempotently)
         if not response.is_success:
             raise refusal(response)
@@ -63,7 +63,7 @@ class Transport:
 
     def get(self, path: str, model: type[Model], **params: str | None) -> Model:
         given = {name: value for name, value in params.items() if value is not None}
-        return parsed(model, self.send("GET", path, params=given))
+        return parse_answer(model, self.send("GET", path, params=given))
 
     def post(
         self,
@@ -74,10 +74,10 @@ class Transport:
         retry_idempotently: bool = False,
         headers: dict[str, str] | None = None,
     ) -> Model:
-        """Post a wire model and read one."""
+        """Send a wire model by POST, and return the answer as a wire model."""
         content = body.model_dump_json() if body else None
         headers = {"content-type": "application/json", **(headers or {})} if body else headers
-        return parsed(
+        return parse_answer(
             model,
             self.send(
                 "POST",
@@ -89,7 +89,7 @@ class Transport:
         )
 
     def items(self, path: str, model: type[Model], **params: str | None) -> Iterator[Model]:
-        """Everything in a list, page after page."""
+        """Yield everything in a list, page by page."""
         cursor: str | None = None
         while True:
             page = self.get(path, Page[model], cursor=cursor, **params)  # type: ignore[valid-type]
@@ -99,7 +99,7 @@ class Transport:
                 return
 
     def pieces(self, path: str, **params: str | list[str]) -> Iterator[bytes]:
-        """A large answer, piece by piece."""
+        """Yield a large answer in chunks."""
         with self._http.stream("GET", path, params=params) as response:
             if not response.is_success:
                 response.read()
@@ -107,7 +107,9 @@ class Transport:
             yield from response.iter_bytes()
 
     def events(self, path: str) -> Iterator[httpx2.ServerSentEvent]:
-        """Yield server-sent events until the stream ends; raise where it is refused or breaks."""
+        """Yield server-sent events until the stream ends; raise an error if it is refused or
+        breaks.
+        """
         with self._http.sse(path) as source:
             if not source.response.is_success:
                 raise StreamRefusedError(retry_after(source.response) or 0.0)
@@ -123,18 +125,18 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def parsed(model: type[Model], response: httpx2.Response) -> Model:
+def parse_answer(model: type[Model], response: httpx2.Response) -> Model:
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         raise ContractError(
-            f"The answer of {response.request.url.path} is not a {model.__name__}."
-            " The service may speak another version: upgrade platform-auditor."
+            f"The answer of {response.request.url.path} is not a {model.__name__}. The "
+            "service may have another version. Upgrade platform-auditor."
         ) from error
 
 
 def refusal(response: httpx2.Response) -> ProblemError:
-    """The error of a refusal, also of one that did not come from our service."""
+    """Return the error of a refusal, even one that did not come from the service itself."""
     try:
         return error_of(Problem.model_validate_json(response.content))
     except ValidationError:

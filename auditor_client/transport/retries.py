@@ -1,12 +1,12 @@
-"""When a request is sent again, and how long to wait before.
+"""Retries: conditions for sending a request again, and waiting times.
 
 A request that may be repeated (`again`) is retried on 429, 5xx and broken connections. Any other
-request is retried only where the service has not acted on it: on 429, on 503 with `Retry-After`,
-and when no connection came about.
+request is retried only if the service has not acted on it: on 429, on 503 with `Retry-After`, and
+if no connection was established.
 
-`Retry-After` is honoured until five minutes were waited, and then while all waits together are
-within `patience`. One that alone exceeds `patience` is told at once. A random part is
-added to every wait (jitter), so that clients who were refused together do not return together.
+`Retry-After` is honoured for the first five minutes of waiting, and then while the sum of all waits
+is within `patience`. A single wait above `patience` raises the error at once. Every wait has a
+random part (jitter), so that clients refused at the same time do not return at the same time.
 """
 
 import random
@@ -25,9 +25,9 @@ BUSY = 429
 UNAVAILABLE = 503
 FAILED = frozenset({500, 502, UNAVAILABLE, 504})
 NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-# Nobody is refused before this many seconds were waited, as far as the patience allows.
+# Seconds of waiting before a refusal, within the patience.
 _AT_LEAST = 300.0
-# Shorter waits are not worth a line.
+# Seconds; shorter waits print no line.
 _TOLD_SECONDS = 1.0
 
 
@@ -37,7 +37,7 @@ class Retries:
 
     `attempts` counts failures without `Retry-After` (default: 8). `patience` limits the sum of the
     waits that the service asks for (default: 360 s). A wait that begins within five minutes is
-    waited to its end.
+    completed.
     """
 
     attempts: int = 8
@@ -48,7 +48,7 @@ class Retries:
     def call(
         self, send: Callable[[], httpx2.Response], retry_idempotently: bool
     ) -> httpx2.Response:
-        """Return the first answer that is not worth another try."""
+        """Return the first answer that needs no retry."""
         trying = _Trying(self)
         while True:
             try:
@@ -56,7 +56,7 @@ class Retries:
             except httpx2.TransportError as error:
                 pause = trying.after_failure() if retry_idempotently or _never_sent(error) else None
                 if pause is None:
-                    raise broken(error) from error
+                    raise connection_broken(error) from error
             else:
                 pause = self._pause(response, trying, retry_idempotently)
                 if pause is None:
@@ -67,7 +67,7 @@ class Retries:
     def _pause(
         self, response: httpx2.Response, trying: "_Trying", retry_idempotently: bool
     ) -> float | None:
-        """Return the seconds until the next try, or None where there should be none."""
+        """Return the seconds until the next attempt, or None if there should be none."""
         status, asked = response.status_code, retry_after(response)
         if status in (BUSY, UNAVAILABLE) and asked is not None:
             return trying.after_asking(asked)
@@ -78,7 +78,7 @@ class Retries:
 
 @dataclass
 class _Trying:
-    """The number of failures of one request, and its waiting time as asked by the service."""
+    """Number of failures of one request, and the waiting time that the service requested."""
 
     limits: Retries
     failures: int = 0
@@ -92,7 +92,7 @@ class _Trying:
         return None if self.failures >= self.limits.attempts else self._jitter(self.failures)
 
     def after_asking(self, seconds: float) -> float | None:
-        """Return at least the seconds asked for; None where the patience is at its end."""
+        """Return at least the requested seconds; None if the patience is exhausted."""
         patience = self.limits.patience
         enough = self.waited >= min(_AT_LEAST, patience)
         if seconds > patience or (enough and seconds > patience - self.waited):
@@ -103,24 +103,25 @@ class _Trying:
         return pause
 
     def tell_once(self, response: httpx2.Response, pause: float) -> None:
-        """Say that the service is busy, at the first long wait."""
+        """Print that the service is busy, at the first long wait."""
         if self.told or pause < _TOLD_SECONDS:
             return
         self.told = True
         tell(
-            f"{response.request.url.host} is busy (HTTP {response.status_code}): waiting"
-            f" {pause:.0f} s, then trying again, for up to {self.limits.patience / 60:.0f} minutes."
+            f"{response.request.url.host} is busy (HTTP {response.status_code}): waiting "
+            f"{pause:.0f} s and trying again, for up to {self.limits.patience / 60:.0f} "
+            "minutes."
         )
 
     def _jitter(self, number: int, at_least: float = 0.0) -> float:
-        """Return a wait at random, up to a limit that doubles with every try."""
+        """Return a random wait, up to a limit that doubles with every attempt."""
         doubled = self.limits.first_wait * 2 ** min(number - 1, 20)
         longest = min(self.limits.longest_wait, max(doubled, at_least))
         return random.uniform(0, longest)  # noqa: S311  (jitter is no secret)
 
 
 def retry_after(response: httpx2.Response) -> float | None:
-    """Return the seconds that the service asks to wait; None where it asks for none."""
+    """Return the seconds that the service asks to wait; None if it states none."""
     value = response.headers.get("retry-after", "").strip()
     if value.isdecimal():
         return float(value)
@@ -134,7 +135,7 @@ def _never_sent(error: httpx2.TransportError) -> bool:
     return isinstance(error, NEVER_SENT)
 
 
-def broken(error: httpx2.TransportError) -> ConnectionBrokenError:
+def connection_broken(error: httpx2.TransportError) -> ConnectionBrokenError:
     where = error.request.url.copy_with(query=None)
     return ConnectionBrokenError(
         f"No answer from {where} ({type(error).__name__}: {error})."

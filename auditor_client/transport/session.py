@@ -13,7 +13,7 @@ from auditor_client.transport.retries import Retries
 from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.webhooks import Webhooks
 from openapi.resources import KeyChangeDraft, Me, SignInLink
-from privacy.ledger.key_possession import of_key_change
+from privacy.ledger.key_possession import key_change_bytes
 from privacy.ledger.statements import sign
 
 
@@ -26,7 +26,7 @@ class KeyList(BaseModel):
 
 
 class Connection:
-    """One researcher at one service. Use it in a `with` block, or call `close()`."""
+    """Connection of one researcher to one service. Use it in a `with` block, or call `close()`."""
 
     def __init__(
         self, url: str, researcher_id: str, key: KeySource, *, retries: Retries | None = None
@@ -40,7 +40,7 @@ class Connection:
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
-        """The connection of a profile saved on this machine."""
+        """Return the connection of a profile saved on this machine."""
         profile = load_profile(name)
         return cls(profile.url, profile.researcher, profile.key)
 
@@ -57,10 +57,10 @@ class Connection:
         return self._transport.get("/v1/me", Me)
 
     def change_key(self, key: KeySource) -> Me:
-        """Be known by this key from now on; the request is signed by the old one."""
+        """Register this key in place of the old one, which signs the request."""
         held, researcher_id = load_key(key), self._researcher_id
         jwk = plain_jwk(held)
-        proved = of_key_change(self._statements.origin(), researcher_id, jwk)
+        proved = key_change_bytes(self._statements.origin(), researcher_id, jwk)
         body = KeyChangeDraft(jwk=jwk, proof=sign(proved, held))
         changed = self._statements.post("/v1/me/key", "researcher-key", body, Me)
         self._key = held
@@ -69,7 +69,7 @@ class Connection:
         return changed
 
     def console_link(self) -> SignInLink:
-        """A link that signs you in to the service's console: once, within minutes."""
+        """Return a link that signs you in to the service's console, once and within minutes."""
         return self._transport.post("/v1/me/console", None, SignInLink)
 
     @property
@@ -77,7 +77,7 @@ class Connection:
         return Webhooks(self._transport)
 
     def keys(self) -> dict[str, Any]:
-        """The public keys with which the platform signs, as a JSON Web Key Set."""
+        """Return the public keys with which the platform signs, as a JSON Web Key Set."""
         return self._public.get(self._tokens.metadata().jwks_uri, KeyList).model_dump()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Signed requests: what a person asks or decides carries their own signature into the ledger."""
+"""Signed requests: each carries its maker's own signature into the ledger."""
 
 import secrets
 import time
@@ -13,7 +13,7 @@ from privacy.ledger import statements
 
 
 class Statements:
-    """Posts requests that their maker signs, each naming the one signed before."""
+    """Sender of requests that their maker signs; each names the previously signed one."""
 
     def __init__(self, transport: Transport, public: Transport, maker: str, key: OKPKey) -> None:
         self.transport = transport
@@ -38,7 +38,9 @@ class Statements:
         key: str | None = None,
         retry_idempotently: bool = False,
     ) -> Model:
-        """Sign, send, and read the answer. A `key` stands for one thing you mean to do."""
+        """Sign and send a request, and read the answer. One `key` identifies one intended
+        action.
+        """
         headers = self.headers(action, body, key or secrets.token_urlsafe(24))
         return self.transport.post(
             path, body, model, retry_idempotently=retry_idempotently, headers=headers
@@ -49,7 +51,8 @@ class Statements:
     ) -> dict[str, str]:
         """Return the headers that make a request a statement of its maker.
 
-        `signature` is one made earlier of the same statement, which is sent again while it is good.
+        `signature` is an earlier signature of the same statement, which is sent again while it is
+        valid.
         """
         if signature is None or not self._is_good(signature):
             signature = self._sign(action, body, key)
@@ -57,7 +60,7 @@ class Statements:
 
     def _is_good(self, signature: str) -> bool:
         """Return whether the service still takes it: made lately, by the key in use."""
-        head = statements.head_of(signature)
+        head = statements.parse_header(signature)
         age = time.time() - head.iat
         return head.kid == self._key.thumbprint() and 0 <= age < statements.FRESH / 2
 
@@ -71,11 +74,11 @@ class Statements:
         signed = statements.payload(self.origin(), action, self._maker, key, stated)
         with self._lock:
             signature = statements.sign(signed, self._key, after=self._signed_last)
-            self._signed_last = statements.link(signature, signed)
+            self._signed_last = statements.digest_statement(signature, signed)
         return signature
 
     def origin(self) -> str:
-        """The name of the service's ledger: a statement is for one platform."""
+        """Return the name of the service's ledger; a statement is for one platform."""
         if self._origin is None:
             self._origin = self._public.get("/v1/ledger/keys", LedgerKeys).origin
         return self._origin

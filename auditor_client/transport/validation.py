@@ -1,4 +1,4 @@
-"""Wire models from what people type, with a readable refusal where it does not fit."""
+"""Wire models from given values, with a readable refusal of invalid ones."""
 
 from typing import Any, TypeVar
 
@@ -12,14 +12,14 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validate(model: type[Model], **fields: Any) -> Model:
-    """The model with these fields, checked before anything is sent."""
+    """Return the model with these fields, checked before anything is sent."""
     try:
         return model(**fields)
     except ValidationError as error:
         raise InputError("; ".join(complaints(error))) from error
 
 
-def personal(text: str) -> Personal:
+def salt_text(text: str) -> Personal:
     """Text about people, with a salt of its own: the ledger will hold only a commitment to it."""
     try:
         return Personal.fresh(text)

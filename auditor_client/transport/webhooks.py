@@ -1,4 +1,4 @@
-"""Webhooks: entries of the ledger, pushed to a URL of yours; and checking that they are genuine.
+"""Webhooks: ledger entries pushed to a URL of yours, and the check of their signatures.
 
 [SW] Standard Webhooks 1.0.0, Ed25519 (`v1a`).
 """
@@ -20,13 +20,13 @@ TOLERANCE_SECONDS = 300
 
 
 class Webhooks:
-    """The endpoints to which the service pushes events that you may see."""
+    """Endpoints to which the service pushes entries that you may see."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def add(self, url: str, *, after: int | None = None) -> Webhook:
-        """Push the entries after number `after` to this URL, or those from now on."""
+        """Push the entries after number `after` to this URL (default: those from now on)."""
         body = validate(WebhookDraft, url=url, after=after)
         return self._transport.post(PATH, body, Webhook)
 
@@ -40,7 +40,9 @@ class Webhooks:
 def verify_webhook(
     body: bytes, headers: Mapping[str, str], public_key: str, *, at: float | None = None
 ) -> None:
-    """Raise unless the platform sent this just now. `public_key` is the webhook's `whpk_…`."""
+    """Raise an error unless the platform sent this recently. `public_key` is the webhook's
+    `whpk_…`.
+    """
     named = {name.lower(): value for name, value in headers.items()}
     try:
         message, stamp = named["webhook-id"], named["webhook-timestamp"]
@@ -52,7 +54,9 @@ def verify_webhook(
         raise TrustError("This is not a signed webhook.") from error
     if old:
         raise TrustError(
-            "The webhook is too old or of the future: it may be replayed.", case="too-old"
+            "The webhook's time is too old or in the future, so it may be a replay. Do "
+            "not act on it.",
+            case="too-old",
         )
     signed = f"{message}.{stamp}.".encode() + body
     if not any(_is_by(key, signed, each) for each in signatures):

@@ -1,4 +1,4 @@
-"""Metrics with soft groups, read from sums that neither party could see into.
+"""Metrics with soft groups, from sums of values that neither party could see.
 
     from auditor_client import two_party
 
@@ -8,8 +8,8 @@
     two_party.spread_beyond(rates, tolerance=0.02).explain()
 
 The platform's side of each metric is in `privacy.metric_values`;
-docs/explanation/two-party-metrics.md has the formulas, what one person can move, and what soft
-labels do to differences.
+docs/explanation/two-party-metrics.md has the formulas, the sensitivities, and the effect of soft
+labels on differences.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized fairness measurement under privacy
        constraints, arXiv:2606.27558.

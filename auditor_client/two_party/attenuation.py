@@ -7,10 +7,11 @@ p clipped), and v the values. A group's average over weights estimates
                                                                     proxies given the group     (CI)
 
 since E[Σ_i w_ij v_i] = Σ_i w_ij Σ_l p_il μ_l. So μ = A⁻¹ E[μ̂]; every row of A adds up to one, and
-differences shrink. A is the auditor's own to compute; with w = p it is the regression of v on p.
+differences shrink. The auditor can compute A alone; with w = p it is the regression of v on p.
 
-(CI) fails where people with the same group but different proxies are treated differently. For one
-group against the rest, w = p, and without (CI), with R = 1 in the group and D its true difference:
+(CI) fails if people with the same group but different proxies are treated differently. For one
+group compared with the rest, w = p, without (CI), with R = 1 in the group and D its true
+difference:
 
     weighted   D_w = cov(v, p)/var(R) = D - E[cov(v, R | p)] / var(R)
     corrected  D_c = cov(v, p)/var(p) = D + E[cov(v, p | R)] / var(p)
@@ -19,9 +20,10 @@ Proof. cov(v, R) = D·var(R), and cov(v, R) = E[cov(v, R | x)] + cov(E[v | x], p
 the first. cov(v, p) = E[cov(v, p | R)] + cov(E[v | R], E[p | R]), the last being
 D·var(R)·(E[p | 1] - E[p | 0]) = D·cov(p, R) = D·var(p) by calibration: the second.             ∎
 
-Hence if the group is treated alike among people with like proxies as people with its proxies are
-within it (both conditional covariances not negative, or both not positive), D lies between D_w and
-D_c: `sandwich`. D_w = λ·D_c with λ = var(p)/(p̄(1 - p̄)), which is what soft labels leave of a gap.
+Hence, if both conditional covariances are not negative, or both are not positive, D lies between
+D_w and D_c: `sandwich`. The condition means that two effects have the same direction: that of the
+group among people with equal proxies, and that of the proxies within a group. D_w = λ·D_c with λ =
+var(p)/(p̄(1 - p̄)), the share of a gap that soft labels preserve.
 
 [CKM19] Chen, Kallus, Mao, Svacha, Udell, FAT* 2019 (the bias of the weighted one).
 [ELZ23] Elzayn, Smith, Hertz et al., Measuring and mitigating racial disparities in tax audits, 2023
@@ -38,22 +40,22 @@ from auditor_client.demographics.probability_columns import Floats, Probabilitie
 from auditor_client.errors import InputError
 from auditor_client.two_party.ratios import Average, GroupDifference
 
-# Beyond it a correction would blow errors up more than it takes bias away.
+# Beyond this factor, a correction would increase errors more than it reduces bias.
 _WORST_CONDITION = 1e3
 
 
 @dataclass(frozen=True, eq=False)
 class Attenuation:
-    """`matrix[j, l]` is how much of group l is in the weights of group j."""
+    """Attenuation: `matrix[j, l]` is the share of group l in the weights of group j."""
 
     groups: tuple[str, ...]
     matrix: Floats
 
     def left(self, first: str, second: str) -> float:
-        """Return the share of a difference between two groups that is left, all others being equal.
+        """Return the preserved share of a difference between two groups, if all others are equal.
 
-        If their averages differ by 1 and others lie halfway, the weighted averages differ by this
-        share.
+        If the averages of the two groups differ by 1 and the others lie halfway, the weighted
+        averages differ by this share.
         """
         a, b = self.groups.index(first), self.groups.index(second)
         truth = np.zeros(len(self.groups))
@@ -62,15 +64,15 @@ class Attenuation:
         return float(seen[a] - seen[b])
 
     def corrected(self, averages: Sequence[Average], first: str, second: str) -> GroupDifference:
-        """The difference of two groups under (CI), from weighted averages with limits.
+        """Return the difference of two groups under (CI), from weighted averages with limits.
 
         It is Σ_j c_j μ̂_j; errors of groups may depend on each other in any way, so its half-width
         is at most Σ_j |c_j| times theirs.
         """
         if np.linalg.cond(self.matrix) > _WORST_CONDITION:
             raise InputError(
-                "These vectors hardly tell the groups apart: nothing can be corrected. Put groups"
-                " together (`coarsened`), or use better proxies.",
+                "These vectors hardly distinguish the groups, so no correction is "
+                "possible. Merge groups (`coarsened`), or use better proxies.",
                 case="vectors-too-alike",
             )
         inverse = np.linalg.inv(self.matrix)
@@ -89,7 +91,9 @@ class Attenuation:
 
 @dataclass(frozen=True)
 class Sandwich:
-    """A group against the rest: both estimates, and the share `left` of a gap by soft labels."""
+    """A group compared with the rest: both estimates, and the share `left` of a gap with soft
+    labels.
+    """
 
     group: str
     weighted: float
@@ -106,7 +110,7 @@ class Sandwich:
 
 
 def attenuation(weights: Probabilities, probabilities: Probabilities) -> Attenuation:
-    """Return the attenuation by the weights in use, given people's calibrated probabilities."""
+    """Return the attenuation of the given weights, from people's calibrated probabilities."""
     w, p = np.asarray(weights), np.asarray(probabilities)
     if w.shape != p.shape or weights.columns != probabilities.columns or not len(w):
         raise InputError(
@@ -114,13 +118,15 @@ def attenuation(weights: Probabilities, probabilities: Probabilities) -> Attenua
         )
     totals = w.sum(axis=0)
     if not (totals > 0).all():
-        raise InputError("A group without any weight has no average.", case="group-without-weight")
+        raise InputError(
+            "A group without any weight has no average. Leave it out.", case="group-without-weight"
+        )
     # A_jl = Σ_i w_ij p_il / Σ_i w_ij
     return Attenuation(weights.columns, np.asarray((w.T @ p) / totals[:, np.newaxis]))
 
 
 def share_left(probabilities: Probabilities, group: str) -> float:
-    """λ = var(p) / (p̄(1 - p̄)): 1 for hard labels, 0 for vectors that are all alike."""
+    """Return λ = var(p) / (p̄(1 - p̄)): 1 for hard labels, 0 if all vectors are equal."""
     p = probabilities[group]
     mean = float(p.mean())
     if not 0 < mean < 1:
@@ -132,7 +138,7 @@ def share_left(probabilities: Probabilities, group: str) -> float:
 
 
 def sandwich(probabilities: Probabilities, group: str, inside: float, outside: float) -> Sandwich:
-    """Bounds of a true difference from the weighted averages of a group and of the rest."""
+    """Return bounds of a true difference, from the weighted averages of a group and of the rest."""
     left = share_left(probabilities, group)
     if left <= 0:
         raise InputError(
@@ -148,11 +154,11 @@ def frechet(share: Floats, mean: Floats, size: Floats) -> tuple[float, float]:
     """Return assumption-free limits of a group's average, for values in [0, 1].
 
     In stratum s of the proxies, of `size` people, a `share` is in the group and the average value
-    is `mean`. Then max(0, share + mean - 1) <= E[v·1{group} | s] <= min(share, mean), and nothing
-    tighter can be said.   [KMZ22, by Fréchet and Hoeffding]
+    is `mean`. Then max(0, share + mean - 1) <= E[v·1{group} | s] <= min(share, mean), and no
+    tighter bound exists. [KMZ22, by Fréchet and Hoeffding]
     """
     total = float(size @ share)
     if not total > 0:
-        raise InputError("Nobody is in the group.")
+        raise InputError("Nobody is in the group, so it has no average.")
     low = float(size @ np.maximum(share + mean - 1, 0.0)) / total
     return low, float(size @ np.minimum(share, mean)) / total

@@ -1,4 +1,4 @@
-"""Is a group represented? The number of its members in a pool, as soft labels have it.
+"""Representation of a group: the number of its members in a pool, from soft labels.
 
 [OHB26] eq. 19: N_j is Poisson-binomial, a sum of independent indicators with probabilities p_ij.
 """
@@ -12,7 +12,7 @@ from auditor_client.stats.noise_distributions import Floats
 
 
 def at_least(probabilities: Floats, threshold: int = 1) -> float:
-    """P(N >= threshold) for people who belong to the group with these probabilities."""
+    """Return P(N >= threshold) for people who belong to the group with these probabilities."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise InputError(
@@ -25,10 +25,10 @@ def at_least(probabilities: Floats, threshold: int = 1) -> float:
         # 1 - Π(1 - p)   [OHB26, eq. 19]
         with np.errstate(divide="ignore"):
             return float(-math.expm1(float(np.log1p(-p).sum())))
-    return float(np.clip(1 - _below(p, threshold).sum(), 0.0, 1.0))
+    return float(np.clip(1 - _probability_below(p, threshold).sum(), 0.0, 1.0))
 
 
-def _below(p: Floats, threshold: int) -> Floats:
+def _probability_below(p: Floats, threshold: int) -> Floats:
     """P(N = 0), …, P(N = threshold - 1), person by person."""
     masses = np.zeros(threshold)
     masses[0] = 1.0

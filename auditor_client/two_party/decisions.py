@@ -1,4 +1,4 @@
-"""The paper's decision rules by name, each with the error it really makes.
+"""The paper's decision rules by name, each with its true probability of error.
 
 | rule | as printed | here |
 |---|---|---|
@@ -10,9 +10,9 @@
 | severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |
 | minimum population (§1.3) | of the matched | of the upload: what matched is private |
 
-A verdict `unfair` rests on limits that hold for all comparisons at once (Bonferroni), `fair` on
-every comparison's own limits: if some true difference were beyond τ, its own interval would have to
-miss. Either is wrong with probability at most delta.
+A verdict `unfair` uses limits that hold for all comparisons at once (Bonferroni). A verdict `fair`
+uses every comparison's own limits: if some true difference exceeded τ, its own interval would have
+to miss it. Each verdict is wrong with probability at most delta.
 """
 
 import math
@@ -36,11 +36,11 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True)
 class Decision:
-    """The verdict of a rule at the tolerance τ.
+    """Verdict of a rule at the tolerance τ.
 
     `exceeded` is the rule as printed, on estimates alone. `worst` is the largest comparison, and
-    `at_least` the lower limit of the largest true difference (0 if it may be nothing). `one_sided`
-    comparisons average over the neighbour's group, and have no verdict.
+    `at_least` the lower limit of the largest true difference (0 if it may be zero). `one_sided`
+    comparisons average over the neighbour's group and have no verdict.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class Decision:
     one_sided: bool = False
 
     def explain(self) -> str:
-        """The decision in words."""
+        """Return the decision in words."""
         more, less = self.worst.first, self.worst.second
         found = (
             f"{self.rule}: {more} is {self.worst.value:.4f} above {less}, between"
@@ -66,21 +66,24 @@ class Decision:
 
 
 _ONE_SIDED = (
-    "No verdict: one side averages over the groups of the neighbour, where what a group gains from"
-    " one and loses to another cancels. The LOT of a pair of groups may be below zero all the same."
+    "No verdict: one side averages over the groups of the neighbour. There, gains of a "
+    "group from one group and losses to another cancel. The LOT of a pair of groups may "
+    "still be below zero."
 )
-_ONE_SIDED_BELOW = " The LOT of some pair of groups is surely at most -{:.4f}."
+_ONE_SIDED_BELOW = " The LOT of some pair of groups is certainly at most -{:.4f}."
 _WORDS = {
-    "fair": "Every difference is surely at most {:g}: fair.",
-    "unfair": "Some difference is surely larger than {:g}: unfair.",
-    "inconclusive": "Whether some difference is larger than {:g} cannot be told.",
+    "fair": "Every difference is certainly at most {:g}: fair.",
+    "unfair": "Some difference is certainly larger than {:g}: unfair.",
+    "inconclusive": "This audit cannot tell whether some difference is larger than {:g}.",
 }
 
 
 def spread_beyond(
     found: Ratios, tolerance: float, delta: float = 0.05, rule: str = "ERO"
 ) -> Decision:
-    """ERO: does the largest of all groups' averages exceed the least by more than τ?"""
+    """Decide ERO: whether the largest of all groups' averages exceeds the smallest by more than
+    τ.
+    """
     pairs = [
         pair for a, b in combinations(range(len(found.groups)), 2) for pair in ((a, b), (b, a))
     ]
@@ -91,7 +94,7 @@ def spread_beyond(
 
 
 def service_below(found: Ratios, tolerance: float, delta: float = 0.05) -> Decision:
-    """MQOS: is some group's average more than τ below the overall one?"""
+    """Decide MQOS: whether some group's average is more than τ below the overall one."""
     averages, sure = _levels(found, delta, len(found.groups))
     overall = found.together
     level = delta / len(found.groups)
@@ -102,9 +105,9 @@ def service_below(found: Ratios, tolerance: float, delta: float = 0.05) -> Decis
 
 
 def auc_below(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
-    """MQOS-AUC: is some group's AUC more than τ below the overall one (eq. 13)?
+    """Decide MQOS-AUC: whether some group's AUC is more than τ below the overall one (eq. 13).
 
-    How a group's error and everybody's go together is not known, so that both may add up.
+    The dependence of a group's error and everybody's is unknown, so both may add up.
     """
     level = delta / len(sums.groups)
     own, all_at_once = (_less_than_overall(aucs(sums, each)) for each in (delta, level))
@@ -112,10 +115,12 @@ def auc_below(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Dec
 
 
 def misranked(sums: SoftGroupSums, tolerance: float = 0.0, delta: float = 0.05) -> Decision:
-    """LOT: is the lower of two neighbours worth more than the upper, by more than τ, somewhere?
+    """Decide LOT: whether, at some rank, the lower of two neighbours is worth more than the upper
+    by more than τ.
 
-    From gaps of one side (`rank_gaps`), for every rank and group on it. They are averages of the
-    LOT of pairs of groups, in which opposite signs cancel: there are limits, and no verdict.
+    The input is the gaps of one side (`rank_gaps`), for every rank and group on it. They are
+    averages of the LOT of pairs of groups, in which opposite signs cancel: there are limits, but no
+    verdict.
     """
     ranks = range(len(sums.layout.cells) // 2)
     level = delta / (len(ranks) * len(sums.groups))
@@ -132,7 +137,9 @@ def misranked(sums: SoftGroupSums, tolerance: float = 0.0, delta: float = 0.05) 
 
 
 def impact_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
-    """POT: do outcomes of some group, at equal scores, exceed another's by more than τ in total?"""
+    """Decide POT: whether outcomes of some group, at equal scores, exceed another's by more than τ
+    in total.
+    """
     pairs = list(permutations(sums.groups, 2))
     level = 2 * delta / max(len(pairs), 1)
     own, all_at_once = (
@@ -142,7 +149,7 @@ def impact_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) ->
 
 
 def gap_beyond(sums: SoftGroupSums, tolerance: float, delta: float = 0.05) -> Decision:
-    """Paper 1's gap: do two groups' shares in some bin differ by more than τ?"""
+    """Decide the gap of [IKH23]: whether two groups' shares in some bin differ by more than τ."""
     found = [largest_gap(sums, delta)]
     return _decided("gap", found, found, tolerance, delta)
 
@@ -167,7 +174,9 @@ def _less_than_overall(found: Sequence[Average]) -> list[GroupDifference]:
 
 
 def too_few(weights: Probabilities, least: float) -> tuple[str, ...]:
-    """Groups of an upload with fewer people than the least, by the sum of their weights."""
+    """Return the groups of an upload with fewer people than the minimum, by the sum of their
+    weights.
+    """
     totals = np.asarray(weights).sum(axis=0)
     return tuple(name for name, total in zip(weights.columns, totals, strict=True) if total < least)
 
@@ -187,7 +196,9 @@ def _decided(
     delta: float,
 ) -> Decision:
     if not tolerance >= 0:
-        raise InputError(f"A tolerance is not negative: {tolerance}.", case="negative-tolerance")
+        raise InputError(
+            f"tolerance must not be negative, but it is {tolerance}.", case="negative-tolerance"
+        )
     if not own:
         raise InputError("A comparison needs two groups at least.")
     worst = max(own, key=lambda each: each.value if math.isfinite(each.value) else -math.inf)

@@ -1,4 +1,4 @@
-"""Measures made of several averages: POT's total impact, and paper 1's gap between soft groups.
+"""Metrics from several averages: POT's total impact, and the gap of [IKH23] between soft groups.
 
 [OHB26] eq. 11 (DTI).  [IKH23] Imana, Korolova, Heidemann, CSCW 2023, eq. 1 (the fairness gap).
 """
@@ -16,7 +16,9 @@ from auditor_client.two_party.ratios import GroupDifference, Ratios
 
 
 def discounts(points: int) -> tuple[float, ...]:
-    """Weights of reference points, the highest score first: 1/log2(1 + place), adding up to one."""
+    """Return weights of reference points, the highest score first: 1/log2(1 + position), with sum
+    one.
+    """
     raw = 1 / np.log2(np.arange(2, points + 2))
     return tuple((raw / raw.sum())[::-1].tolist())
 
@@ -28,16 +30,17 @@ def total_impact(
     weights: Sequence[float] | None = None,
     delta: float = 0.05,
 ) -> GroupDifference:
-    """DTI: what one group's outcomes exceed another's by at equal scores, over all points.
+    """Return DTI: the excess of one group's outcomes over another's at equal scores, over all
+    points.
 
-    The points share people, so errors may add up in full: the half-width is at most the sum of
-    theirs, each with its weight.
+    The points share people, so errors may add up in full: the half-width is at most the weighted
+    sum of theirs.
     """
     points = len(sums.layout.cells) // 2
     chosen = discounts(points) if weights is None else tuple(weights)
     if len(chosen) != points:
         raise InputError(
-            f"There are {points} reference points: give a weight for each.", case="weight-per-point"
+            f"There are {points} reference points. Give a weight for each.", case="weight-per-point"
         )
     a, b = sums.groups.index(first), sums.groups.index(second)
     found = [kernel_averages(sums, q).difference(a, b, delta) for q in range(points)]
@@ -49,15 +52,16 @@ def total_impact(
 
 
 def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
-    """The largest difference of two groups' shares in one bin, between limits for all at once.
+    """Return the largest difference of two groups' shares in one bin, with limits for all at
+    once.
 
-    The value is that of estimates, hence biased up, as every maximum is; the limits hold for the
-    true maximum: no lower limit of any bin exceeds it, and no bin's upper limit falls below.
+    The value is a maximum of estimates, so it is biased upwards. The limits hold for the true
+    maximum: no bin's lower limit exceeds it, and the largest upper limit is not below it.
     """
     bins = [bin_shares(sums, number) for number in range(sums.values.shape[1])]
     pairs = list(combinations(range(len(sums.groups)), 2))
     if not pairs:
-        raise InputError("A gap needs two groups at least.", case="few-groups")
+        raise InputError("A gap needs at least two groups.", case="few-groups")
     level = delta / (len(pairs) * len(bins))
     found = [_outward(each, a, b, level) for each in bins for a, b in pairs]
     worst = max(found, key=lambda each: each.value if math.isfinite(each.value) else -1.0)
@@ -68,7 +72,7 @@ def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
 
 
 def _outward(found: Ratios, a: int, b: int, level: float) -> GroupDifference:
-    """The difference with its sign turned so that it is not negative, and |·| between limits."""
+    """Return the absolute difference, with limits of the absolute value."""
     one = found.difference(a, b, level)
     if one.value >= 0:
         return GroupDifference(one.first, one.second, one.value, one.low, max(one.high, -one.low))

@@ -1,4 +1,4 @@
-"""From sums to averages: each metric of the paper by its name.
+"""Metrics of the paper by name: averages from sums.
 
 | metric | above the line | below it |
 |---|---|---|
@@ -19,39 +19,43 @@ from auditor_client.two_party.ratios import Ratios
 
 
 def false_flags(sums: SoftGroupSums) -> Ratios:
-    """P(flagged, negative | group): the paper's ERO, over the whole group."""
+    """Return P(flagged, negative | group): the paper's ERO, over the whole group."""
     return _ratios(sums, "false_positives", "people", two_valued=True)
 
 
 def false_positive_rates(sums: SoftGroupSums) -> Ratios:
-    """P(flagged | negative, group): what is usually called the false positive rate."""
+    """Return P(flagged | negative, group), the usual false positive rate."""
     return _ratios(sums, "false_positives", "negatives", two_valued=True)
 
 
 def outcomes(sums: SoftGroupSums) -> Ratios:
-    """Average outcomes in parts of their range: 0 is its low and 1 its high end."""
+    """Return average outcomes in parts of their range: 0 is its low and 1 its high end."""
     squares = sums.cell("squares") if "squares" in sums.layout.cells else None
     found = _ratios(sums, "outcome", "people")
     return replace(found, squares=squares)
 
 
 def ndcg(sums: SoftGroupSums) -> Ratios:
-    """The average NDCG of a group's queries."""
+    """Return the average NDCG of a group's queries."""
     return _ratios(sums, "ndcg", "queries")
 
 
 def kernel_averages(sums: SoftGroupSums, point: int) -> Ratios:
-    """The expected outcome at one reference point of the score, in parts of its range."""
+    """Return the expected outcome at one reference point of the score, in parts of its range."""
     return _ratios(sums, f"outcome {point}", f"weight {point}")
 
 
 def rank_gaps(sums: SoftGroupSums, rank: int) -> Ratios:
-    """The average gap of relevance to the neighbour at a rank, in parts of the range, signed."""
+    """Return the average gap of relevance to the neighbour at a rank, in parts of the range,
+    signed.
+    """
     return replace(_ratios(sums, f"gap {rank}", f"pairs {rank}"), low=-1.0)
 
 
 def bin_shares(sums: SoftGroupSums, number: int) -> Ratios:
-    """The share of a group in one bin; everybody is in one, so the bins add up to the group."""
+    """Return the share of a group in one bin; every person is in one bin, so shares add up to
+    one.
+    """
     above, bins = sums.values[:, number], sums.values.shape[1]
     return Ratios(
         groups=sums.groups,

@@ -1,4 +1,4 @@
-"""The sums that a run returns, by group and cell, as numbers of people, with their noise."""
+"""Sums that a run returns, by group and cell, as numbers of people, with their noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ from privacy.metric_values import Layout
 
 @dataclass(frozen=True, eq=False)
 class SoftGroupSums:
-    """`values[g, c]` is Σ weight · value over people; each has independent noise of `variance`.
+    """Noisy sums: `values[g, c]` is Σ weight · value over people, with independent noise of
+    `variance`.
 
     Weights lie between 0 and 1, or else `weight_squares` has Σw² of each group over the upload.
-    `events` is the most events of a person in it, which come in clusters. `layout` names the cells.
+    `events` is the largest number of events of one person; events of a person form a cluster.
+    `layout` names the cells.
     """
 
     groups: tuple[str, ...]
@@ -46,7 +48,9 @@ class SoftGroupSums:
         events: int = 1,
         weight_squares: Floats | None = None,
     ) -> "SoftGroupSums":
-        """From the integers of a release; `noise` is the law of the noise on each of them."""
+        """Return sums from the integers of a release; `noise` is the distribution of the noise on
+        each.
+        """
         unit = weight_scale * layout.scale
         table = np.asarray(sums, object)
         # Python divides integers of any length exactly, up to the last bit of the quotient.
@@ -55,10 +59,12 @@ class SoftGroupSums:
         return cls(tuple(groups), layout, values, law.variance / unit**2, events, weight_squares)
 
     def cell(self, name: str) -> Floats:
-        """One number for each group."""
+        """Return one number for each group."""
         return np.asarray(self.values[:, self.layout.place(name)])
 
     def starting(self, prefix: str) -> Floats:
-        """All cells whose names begin so, in order: a row for each group."""
+        """Return all cells whose names begin with this text, in order, with a row for each
+        group.
+        """
         chosen = [n for n, name in enumerate(self.layout.cells) if name.startswith(prefix)]
         return np.asarray(self.values[:, chosen])

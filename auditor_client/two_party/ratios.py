@@ -1,29 +1,29 @@
-"""Averages of soft groups from noisy sums, between limits that count sampling error and noise.
+"""Averages of soft groups from noisy sums, with limits that include sampling error and noise.
 
 A group's average is θ = X/D, X = Σ w·x over rows with weights 0 <= w <= 1 and values l <= x <= h,
 D = Σ w. Only sums are released, so the sampling variance of X - θD is *bounded*:
 
     Σ_person (Σ_row w(x - θ))² <= m Σ w²(x - θ)² <= m Σ w(x - θ)² <= m·D·(h - θ)(θ - l)
 
-for m rows a person [Cauchy, Schwarz], as w² <= w, and as a distribution on [l, h] with mean θ has
-at most that variance [Bhatia, Davis, American Mathematical Monthly 107 (2000)]. It holds as well
-for rows of several people, as of lists that share some, if each depends on at most m - 1 others.
-Where Σ w·x² was released as well, it takes the place of the last step. The limits are all θ for
-which X - θD is not further from zero than q times the root of (bound + noise variance at θ):
+for m rows per person [Cauchy, Schwarz], because w² <= w, and because a distribution on [l, h] with
+mean θ has at most that variance [Bhatia, Davis, American Mathematical Monthly 107 (2000)]. The
+bound also holds for rows of several people, for example of lists that share some, if each depends
+on at most m - 1 others. If Σ w·x² was released too, it replaces the last step. The limits are all θ
+for which X - θD is not further from zero than q times the root of (bound + noise variance at θ):
 Wilson's interval without noise and with hard labels, Fieller's with noise in both sums.
 
 Two groups share people, each in part. With φ_g = w_g(x - θ_g)/D_g the variance of a difference is
-Σ(φ_a - φ_b)² = Σφ_a² + Σφ_b² - 2Σφ_aφ_b, and φ_aφ_b < 0 only where x lies between the averages,
-where (x - θ_a)(x - θ_b) >= -(θ_a - θ_b)²/4. So it is at most the sum of both variances, plus
-m(θ_a - θ_b)²/(2·max(D_a, D_b)), which is nothing where x is one of l and h. Differences have limits
-made of each group's own [Zou, Donner, Statistics in Medicine 27 (2008): MOVER].
+Σ(φ_a - φ_b)² = Σφ_a² + Σφ_b² - 2Σφ_aφ_b, and φ_aφ_b < 0 only if x lies between the averages, where
+(x - θ_a)(x - θ_b) >= -(θ_a - θ_b)²/4. So it is at most the sum of both variances, plus m(θ_a -
+θ_b)²/(2·max(D_a, D_b)), which is zero if x is always l or h. Limits of differences follow from each
+group's own [Zou, Donner, Statistics in Medicine 27 (2008): MOVER].
 
-Weights of inverted self-reports may be negative, and w² may exceed w. Then, with Σw² over everybody
-whom the auditor uploaded,
+Weights of inverted self-reports may be negative, and w² may exceed w. Then, with Σw² over all
+uploaded people,
 
     Σ_person w²(Σ_row (x - θ))² <= m² Σw² · max((h - θ)², (θ - l)²) <= m² Σw² ((h - θ)² + (θ - l)²)
 
-and errors of two groups may go together in any way: half-widths add up.
+and errors of two groups may depend on each other in any way: half-widths add up.
 """
 
 import math
@@ -40,9 +40,9 @@ UPPER = 1.645
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A group's average between limits; `people` is the sum of its weights, as far as seen.
+    """Average of a group with limits; `people` is the noisy sum of its weights.
 
-    NaN where noise leaves nobody to divide by: the limits then are those of the range.
+    It is NaN if noise leaves nobody to divide by; the limits are then those of the range.
     """
 
     group: str
@@ -54,7 +54,7 @@ class Average:
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """One group's average less another's."""
+    """Average of one group minus that of another."""
 
     first: str
     second: str
@@ -65,12 +65,12 @@ class GroupDifference:
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """Sums above and below the line of each group, and what is known of their errors.
+    """Numerator and denominator sums of each group, and the known properties of their errors.
 
-    `low` and `high` bound the values, `two_valued` says that they are nothing in between; `rows` is
-    m; `squares` is Σ w·x² if that is known, `weight_squares` Σw² if weights may be negative. Noise
-    has the variances `noise_above` and `noise_below`; with `shared`, the sum below holds the one
-    above and `noise_below` is the rest.
+    `low` and `high` bound the values; `two_valued` states that no value lies in between; `rows` is
+    m; `squares` is Σ w·x² if known; `weight_squares` is Σw² if weights may be negative. Noise has
+    the variances `noise_above` and `noise_below`; with `shared`, the denominator includes the
+    numerator and `noise_below` is that of the rest.
     """
 
     groups: tuple[str, ...]
@@ -89,12 +89,12 @@ class Ratios:
     def __post_init__(self) -> None:
         if not len(self.groups) == len(self.above) == len(self.below):
             raise InputError(
-                "Averages need a sum above and one below for each group.", case="sums-per-group"
+                "Averages need a numerator and a denominator for each group.", case="sums-per-group"
             )
 
     @property
     def together(self) -> "Ratios":
-        """Everybody as one group: the sums of all groups, whose weights add up to one."""
+        """All people as one group: the sums of all groups, whose weights add up to one."""
         many = len(self.groups)
         return Ratios(
             groups=("overall",),
@@ -119,18 +119,18 @@ class Ratios:
         return np.asarray(len(self.groups) * self.weight_squares.sum(keepdims=True))
 
     def averages(self, delta: float) -> list[Average]:
-        """Each between its own limits with probability 1 - delta."""
+        """Return the average of each group, within its own limits with probability 1 - delta."""
         return [self.average(number, delta) for number in range(len(self.groups))]
 
     def average(self, number: int, delta: float) -> Average:
-        """One group's."""
+        """Return the average of one group."""
         x, d = float(self.above[number]), float(self.below[number])
         value = float(np.clip(x / d, self.low, self.high)) if d > 0 else math.nan
         low, high = self._limits(number, delta)
         return Average(self.groups[number], d, value, low, high)
 
     def difference(self, first: int, second: int, delta: float) -> GroupDifference:
-        """Between limits that hold with probability 1 - delta."""
+        """Return limits that hold with probability 1 - delta."""
         return difference(self.average(first, delta), self.average(second, delta), self, delta)
 
     def _limits(self, number: int, delta: float) -> tuple[float, float]:
@@ -166,7 +166,9 @@ class Ratios:
 
 
 def difference(one: Average, other: Average, of: Ratios, delta: float) -> GroupDifference:
-    """One average less another, from their own limits (MOVER) and what both may share."""
+    """Return one average minus another, from their own limits (MOVER) and a bound of shared
+    people.
+    """
     value = one.value - other.value
     if of.weight_squares is not None or not math.isfinite(value):
         return GroupDifference(
@@ -187,7 +189,9 @@ def _at(coefficients: Floats, theta: float) -> float:
 
 
 def _hull(coefficients: Floats, low: float, high: float) -> tuple[float, float]:
-    """The least interval around all θ in [low, high] where the quadratic is not positive."""
+    """Return the smallest interval around all θ in [low, high] at which the quadratic is not
+    positive.
+    """
     roots = np.roots(coefficients)
     inside = [
         float(root.real)

@@ -1,6 +1,6 @@
-"""An application from a file that people write: TOML or JSON, with plain text and file names.
+"""Application from a file that people write: TOML or JSON, with plain text and file names.
 
-Every text about people gets a salt of its own here: the ledger will hold only commitments.
+Every text about people gets its own salt here: the ledger will hold only commitments.
 """
 
 import json
@@ -14,11 +14,11 @@ from joserfc.jwk import OKPKey
 from auditor_client.errors import InputError
 from auditor_client.local.keys import checked_public, plain_jwk
 from auditor_client.local.private_files import write_private
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from openapi.kinds.registry import DEFAULT
 from openapi.resources import ApplicationDraft
 from privacy.errors import EvidenceError
-from privacy.ledger.key_possession import of_application
+from privacy.ledger.key_possession import application_bytes
 from privacy.ledger.signatures import Signer
 from privacy.ledger.statements import sign, state_request
 
@@ -42,7 +42,7 @@ necessity = "Scores are not public. Noisy histograms are enough; no data on indi
 kinds = ["DEFAULT_KIND"]
 # What the groups to compare differ in.
 attributes = ["gender"]
-# The budget asked for: epsilon_limit or rho_limit; with a renewal, lifetime_limit never comes back.
+# The requested budget: epsilon_limit or rho_limit; with a renewal, lifetime_limit never renews.
 epsilon_limit = "20"
 # renewal = { kind = "rolling", days = 30 }
 # lifetime_limit = "100"
@@ -50,7 +50,7 @@ valid_from = 2026-01-01T00:00:00Z
 valid_until = 2099-01-01T00:00:00Z
 funding = "A public research grant, number 12345."
 independence = "None of us has a commercial interest in the outcome."
-data_protection = "Identifiers are hashed before upload; we receive nothing but noisy counts."
+data_protection = "Identifiers are hashed before upload; we receive only noisy counts."
 # Results are published free of charge.
 publishes_free_of_charge = true
 
@@ -61,7 +61,7 @@ name = "Ada Lovelace"
 contact = "ada@lab.example"
 affiliation = "Senior researcher at the Open Audit Lab"
 
-# Everybody else who is to have access, with the file of their public key (auditor key public).
+# Everybody else who needs access, with the file of their public key (auditor key public).
 # They must agree before it is sent: see docs/how-to/regulators/vet-an-application.md.
 # [[individuals]]
 # name = "Grace Hopper"
@@ -72,27 +72,29 @@ TEMPLATE = _TEMPLATE.replace("DEFAULT_KIND", DEFAULT)
 
 
 def read_application(path: Path, key: OKPKey) -> ApplicationDraft:
-    """The application in a file, with the principal's own key filled in."""
+    """Return the application in a file, with the principal's own key filled in."""
     return application_of(_read(path), key, path.parent)
 
 
 def read_prepared(path: Path) -> ApplicationDraft:
-    """An application whose salts are made: what is agreed to must not change any more."""
+    """Return an application with its salts: the text to which people agree must not change."""
     fields = _read(path)
     if any(isinstance(fields.get(name), str) for name in _TEXTS):
         raise InputError(
-            f"{path} is not prepared. First, the principal: auditor apply FILE --prepare OUT"
+            f"{path} is not prepared. First, the principal runs: auditor apply FILE --prepare OUT"
         )
     return validate(ApplicationDraft, **fields)
 
 
 def write_application(path: Path, application: ApplicationDraft) -> None:
-    """Keep the application with its salts, so that everybody named in it can agree to the same."""
+    """Write the application with its salts, so that everybody named in it can agree to the same
+    text.
+    """
     write_private(path, application.model_dump_json(indent=1) + "\n")
 
 
-def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
-    """The application with the proof of the individual whose key this is.
+def add_agreement(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
+    """Return the application with the proof of the individual whose key this is.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
     """
@@ -100,7 +102,9 @@ def agreed(application: ApplicationDraft, key: OKPKey, origin: str) -> Applicati
     own = [person for person in application.individuals if _thumbprint(person.jwk) == holder]
     if not own:
         raise InputError("The application names nobody with this key.", case="not-named")
-    proved = of_application(origin, state_request(application.model_dump(mode="json")), own[0].jwk)
+    proved = application_bytes(
+        origin, state_request(application.model_dump(mode="json")), own[0].jwk
+    )
     proof = sign(proved, key)
     people = [
         person.model_copy(update={"proof": proof}) if person in own else person
@@ -141,7 +145,7 @@ def _thumbprint(jwk: Mapping[str, Any]) -> str:
 
 def _personal(fields: Mapping[str, Any], name: str) -> Any:
     value = fields[name]
-    return personal(value) if isinstance(value, str) else value
+    return salt_text(value) if isinstance(value, str) else value
 
 
 def _public(path: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Vetting from the three sides: applicants, regulators, the platform's operators."""
+"""Vetting for its three parties: applicants, regulators, and the platform's operators."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
@@ -13,7 +13,7 @@ from auditor_client.transport.decimals import Number, to_decimal, to_decimal_or_
 from auditor_client.transport.http_client import Transport
 from auditor_client.transport.retries import Retries
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from auditor_client.vetting.stop_switch import stop
 from openapi.resources import (
     AmendmentDraft,
@@ -40,7 +40,7 @@ Decided = Literal[
 
 
 class Applicant(LedgerConnection):
-    """The principal applicant: somebody with a key, and an application.
+    """Principal applicant, who has a key and an application.
 
     applicant, application = Applicant.apply(url, "ada.jwk", draft)
     """
@@ -55,11 +55,11 @@ class Applicant(LedgerConnection):
     def apply(
         cls, url: str, key: KeySource, application: ApplicationDraft
     ) -> tuple["Applicant", Application]:
-        """Send an application: nobody need be known to the service for it."""
+        """Send an application; the applicant needs no registration."""
         held = load_key(key)
         if application.principal.jwk.get("x") != plain_jwk(held)["x"]:
             raise InputError(
-                "The application is of another principal: their key is not this one.",
+                "The application names another principal, with another key. Nothing was sent.",
                 case="another-principal",
             )
         public = Transport(url)
@@ -72,19 +72,19 @@ class Applicant(LedgerConnection):
         return cls(url, principal_of(made), held), made
 
     def applications(self) -> list[Application]:
-        """Those that name you."""
+        """Return the applications that name you."""
         return list(self._transport.items(PATH, Application))
 
     def application(self, application_id: str) -> Application:
         return self._transport.get(f"{PATH}/{application_id}", Application)
 
     def answer(self, application_id: str, application: ApplicationDraft) -> Application:
-        """A new version, after the regulator asked for changes."""
+        """Return a new version, after the regulator asked for changes."""
         path = f"{PATH}/{application_id}/versions"
         return self._applying.post(path, "application", application, Application)
 
     def withdraw(self, application_id: str) -> Application:
-        """Take back an application that is not decided."""
+        """Withdraw an undecided application."""
         body = validate(
             WithdrawalDraft,
             application_id=application_id,
@@ -94,7 +94,7 @@ class Applicant(LedgerConnection):
 
 
 class Applications:
-    """Applications, as a regulator reads and decides them."""
+    """Applications, for a regulator to read and decide."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
@@ -120,7 +120,7 @@ class Applications:
             application_id=application.id,
             version=application.version,
             decision=decision,
-            reasons=personal(reasons),
+            reasons=salt_text(reasons),
             application_digest=self._read(application) if mandate else None,
             mandate=mandate,
             until=until,
@@ -129,12 +129,15 @@ class Applications:
         return self._statements.post(path, "decision", body, Application)
 
     def _read(self, application: Application) -> str:
-        """The digest of what was submitted, made from its text, not taken from the service."""
+        """Return the digest of the submitted text, computed here and not taken from the service."""
         path = f"{PATH}/{application.id}/draft"
         submitted = self._statements.transport.get(path, ApplicationDraft)
         keys = [Signer.of(each.jwk).thumbprint for each in submitted.individuals]
         if keys != [each.key_thumbprint for each in application.individuals]:
-            raise TrustError("The application names other keys than the ones that were submitted.")
+            raise TrustError(
+                "The application names other keys than the submitted ones. Do not decide on "
+                "it; tell the operator."
+            )
         return digest(canonical(state_request(submitted.model_dump(mode="json"))))
 
     def approve(
@@ -152,7 +155,7 @@ class Applications:
         valid_until: datetime | None = None,
         researcher_ids: Sequence[str] | None = None,
     ) -> Application:
-        """Grant what was asked for, or less where it is given here, to the individuals named."""
+        """Grant the requested access, or less if options say so, to the named individuals."""
         everybody = [individual.researcher_id for individual in application.individuals]
         limits = validate(
             MandateLimits,
@@ -190,10 +193,10 @@ class Applications:
 
 
 class Operator(LedgerConnection):
-    """The platform's member of staff who answers for what is granted."""
+    """Member of the platform's staff who is responsible for granted access."""
 
     def applications(self) -> list[Application]:
-        """Those that were approved, and what became of them."""
+        """Return approved applications, with their later history."""
         return list(self._transport.items(PATH, Application))
 
     def ask_amendment(
@@ -203,13 +206,13 @@ class Operator(LedgerConnection):
         reasons: str,
         proposal: str,
     ) -> Application:
-        """Ask the regulator to amend what was granted, within the period for it."""
+        """Ask the regulator to amend a grant, within the period for it."""
         body = validate(
             AmendmentDraft,
             application_id=application_id,
             ground=ground,
-            reasons=personal(reasons),
-            proposal=personal(proposal),
+            reasons=salt_text(reasons),
+            proposal=salt_text(proposal),
         )
         path = "/v1/operator/amendments"
         return self._statements.post(path, "amendment", body, Application)
@@ -221,12 +224,12 @@ class Operator(LedgerConnection):
         return _mediate(self._statements, "operator", application_id, outcome, text, None)
 
     def stop(self, audit_id: str, reason: str) -> Progress:
-        """Have an audit show nobody anything more, from its next batch of steps on."""
+        """Stop an audit: from its next batch of steps on, nobody is shown anything more."""
         return stop(self._statements, "operator", audit_id, reason)
 
 
 def ledger_origin(url: str) -> str:
-    """The name of a service's ledger, which proofs and statements are for."""
+    """Return the name of a service's ledger, for proofs and statements."""
     public = Transport(url)
     try:
         return public.get("/v1/ledger/keys", LedgerKeys).origin
@@ -235,7 +238,7 @@ def ledger_origin(url: str) -> str:
 
 
 def principal_of(application: Application) -> str:
-    """The researcher id of the principal applicant."""
+    """Return the researcher id of the principal applicant."""
     people = application.individuals
     return next(person.researcher_id for person in people if person.role == "principal")
 
@@ -256,7 +259,7 @@ def _mediate(
         MediationDraft,
         application_id=application_id,
         outcome=outcome,
-        text=personal(text),
+        text=salt_text(text),
         days=days,
     )
     return statements.post(f"/v1/{role}/mediations", "mediation", body, Application)

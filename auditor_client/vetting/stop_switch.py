@@ -1,9 +1,9 @@
-"""The switch that stops an audit which shows people what others would see."""
+"""Switch that stops an audit which shows people other people's recommendations."""
 
 from typing import Literal
 
 from auditor_client.transport.signed_requests import Statements
-from auditor_client.transport.validation import personal, validate
+from auditor_client.transport.validation import salt_text, validate
 from openapi.resources import Progress, StopDraft
 
 
@@ -11,5 +11,5 @@ def stop(
     statements: Statements, role: Literal["regulator", "operator"], audit_id: str, reason: str
 ) -> Progress:
     """Nobody is shown anything more from the next batch on; nothing is released."""
-    body = validate(StopDraft, audit_id=audit_id, reason=personal(reason))
+    body = validate(StopDraft, audit_id=audit_id, reason=salt_text(reason))
     return statements.post(f"/v1/{role}/stops", "stop", body, Progress)

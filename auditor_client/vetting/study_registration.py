@@ -1,4 +1,4 @@
-"""Registering a study by its digest, before it is run."""
+"""Registration of a study by its digest, before its run."""
 
 from auditor_client.transport.signed_requests import Statements
 from auditor_client.transport.validation import validate
@@ -8,13 +8,15 @@ PATH = "/v1/studies"
 
 
 class Studies:
-    """The registered studies of this auditor."""
+    """Registered studies of this auditor."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
     def register(self, digest: str) -> Registration:
-        """Have the ledger name this digest. Once it does, the first time is what counts."""
+        """Register this digest in the ledger. If it is registered already, the first time
+        counts.
+        """
         body = validate(RegistrationDraft, digest=digest)
         key = f"registration-{digest.removeprefix('sha256:')}"
         return self._statements.post(
@@ -22,5 +24,5 @@ class Studies:
         )
 
     def list(self) -> list[Registration]:
-        """All registrations, newest first."""
+        """Return all registrations, newest first."""
         return list(self._statements.transport.items(PATH, Registration))

@@ -1,4 +1,4 @@
-"""A platform whose scores are a stored column: the same numbers that a peer is given as a file."""
+"""Platform whose scores are a stored column: the same numbers as in the peer's file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.platforms.interfaces import Persons, Platform
 from tests.one_model import OneModel
 
@@ -24,4 +24,6 @@ class Column(OneModel):
 
 def platform(path: str) -> Platform:
     """Return a platform. Its people do not matter: the bench seals audiences."""
-    return Platform("a column", people=simulated(people=1_000).people, scores=Column(path))
+    return Platform(
+        "a column", people=make_simulated_platform(people=1_000).people, scores=Column(path)
+    )

@@ -1,4 +1,4 @@
-"""Virtual environments of peers: made for one run, outside of our dependencies."""
+"""Virtual environments of peers, made for one run, outside our dependencies."""
 
 import json
 import subprocess
@@ -11,11 +11,13 @@ RUN_SECONDS = 900
 
 
 class PeerMissingError(Exception):
-    """A peer that cannot be installed or does not run here; the message is its own last line."""
+    """A peer cannot be installed or does not run here; the message is the last line of its
+    output.
+    """
 
 
 def environment(folder: Path, *requirements: str) -> Path:
-    """The Python of a new environment that has these."""
+    """Return the Python of a new environment with these packages."""
     python = folder / "bin" / "python"
     _run([sys.executable, "-m", "uv", "venv", "-q", str(folder)], INSTALL_SECONDS)
     install = [sys.executable, "-m", "uv", "pip", "install", "-q", "--python", str(python)]
@@ -24,7 +26,7 @@ def environment(folder: Path, *requirements: str) -> Path:
 
 
 def timed(python: Path, script: str, *arguments: object) -> float:
-    """The median seconds that a script of ours measures there; it prints them as JSON."""
+    """Return the median seconds that a script of ours measures there; it prints them as JSON."""
     line = [str(python), str(SCRIPTS / f"{script}.py"), *map(str, arguments)]
     seconds: float = json.loads(_run(line, RUN_SECONDS).splitlines()[-1])
     return seconds

@@ -33,7 +33,7 @@ COUNTS = f"{ROWS:,} rows counted in {BINS} bins under differential privacy"
 
 @dataclass(frozen=True)
 class Given:
-    """The input of both sides: a folder with the same columns in files and in memory."""
+    """Input of both sides: a folder with the same columns in files and in memory."""
 
     folder: Path
     scores: NDArray[np.float64]
@@ -49,7 +49,7 @@ class Given:
 
 
 def counted(given: Given) -> float:
-    """The bins of a column, their counts, and a release by the waist."""
+    """Return the bins of a column, their counts, and a release by the waist."""
 
     def once() -> None:
         bounds = Bounds.counts((BINS + 1,), 1)
@@ -61,7 +61,7 @@ def counted(given: Given) -> float:
 
 
 def audited(given: Given) -> float:
-    """Audits by one researcher, one after the other: from the signed request to the release."""
+    """Run audits by one researcher, one after the other, from the signed request to the release."""
     settings = {
         "platform": "bench.peers.column:platform",
         "platform_options": {"path": str(given.folder / "scores.npy")},
@@ -77,7 +77,7 @@ def audited(given: Given) -> float:
 
 
 def gap(given: Given) -> float:
-    """From scores to the gap and its interval, with the noise counted."""
+    """Compute the gap and its interval from scores, including the noise."""
 
     def once() -> None:
         bounds = Bounds.counts((2, 3), 1)
@@ -90,7 +90,7 @@ def gap(given: Given) -> float:
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer: its script, environment and arguments, and our function that is compared with it."""
+    """Peer: its script, environment and arguments, and our compared function."""
 
     name: str
     script: str
@@ -116,7 +116,7 @@ PEERS = (
     Peer(
         f"{COUNTS}, asked and charged over HTTP; compared with Lomas",
         "lomas_histogram",
-        # The last two it imports and does not say.
+        # It imports the last two without declaring them.
         ("lomas-server==0.4.1", "setuptools<80", "scikit-learn<1.7"),
         audited,
         "≤ 0.1",
@@ -151,5 +151,5 @@ def _beside(peer: Peer, given: Given) -> Figure | None:
 
 
 def _repeated(work: Callable[[], object]) -> float:
-    work()  # theirs are warm, too
+    work()  # the peer's processes are warm, too
     return median(seconds(work) for _ in range(ROUNDS))

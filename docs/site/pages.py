@@ -69,7 +69,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def link(words: str, target: str, folder: Path, from_readme: bool) -> str:
-    """The link as the site has it."""
+    """Return the link as the site has it."""
     path, _, anchor = target.partition("#")
     if not path or "://" in target or target.startswith("mailto:"):
         return f"[{words}]({target})"

@@ -12,7 +12,7 @@ from openapi.wire_model import Label, Wire, example
 
 
 class ShareEdges(Wire):
-    """Bins of shares of the lifetime cap, closed like those of scores, within 0 and 1."""
+    """Bins of shares of the lifetime cap, from 0 to 1, closed like those of scores."""
 
     edges: Annotated[
         list[Annotated[float, Field(ge=0, le=1)]],
@@ -21,9 +21,9 @@ class ShareEdges(Wire):
 
 
 class BalanceHistogramRequest(RequestFields):
-    """Share of the lifetime cap that the people of each group have spent: for oversight.
+    """Share of the lifetime cap that the people of each group have spent, for oversight.
 
-    Pays like any other audit, from a mandate that names this kind.
+    A mandate that names this kind pays for it, as for any other audit.
     """
 
     model_config = example(

@@ -24,7 +24,7 @@ from openapi.wire_model import Label, Wire, example
 
 
 class Correction(Wire):
-    """For one group, what to add in each bin."""
+    """Correction of one group: the number to add in each bin."""
 
     label: Label
     add: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS)]
@@ -33,10 +33,11 @@ class Correction(Wire):
 class BiasSizeRequest(LogFields, EitherNoise):
     """Change of opportunities if scores were corrected for a bias (paper 3, §4.1 and §4.2).
 
-    In bin b of the score s the corrected score of group g is `slopes`[b] · s + add[b] of g, cut to
-    `outcome_range`; scores beyond the bins are corrected as in the nearest one. Within each `query`
-    (a job, a list) as many rows as had an opportunity, those with an `outcome`, have one again: the
-    ones of the highest corrected score. With `places`, ranks up to that place are summed too.
+    In bin b of the score s, the corrected score of group g is `slopes`[b] · s + add[b] of g,
+    clipped to `outcome_range`. Scores outside the bins are corrected as in the nearest bin. Rows
+    with an `outcome` had an opportunity. Within each `query` (a job, a list), the same number of
+    rows has one again: those with the highest corrected scores. With `places`, ranks up to that
+    position are summed too.
     """
 
     model_config = example(
@@ -61,13 +62,15 @@ class BiasSizeRequest(LogFields, EitherNoise):
     score: ScoreColumn = "score"
     outcome: OutcomeColumn = "outcome"
     bins: Annotated[
-        Edges, Field(title="Bins of scores", description="Those of the corrections."), Input("set")
+        Edges,
+        Field(title="Bins of scores", description="The bins of the corrections."),
+        Input("set"),
     ]
     corrections: Annotated[
         list[Correction],
         Field(
             title="Outcome test",
-            description="The released outcome test that says how scores are corrected.",
+            description="The released outcome test that determines the corrections of scores.",
             min_length=1,
             max_length=1_000,
         ),
@@ -75,7 +78,7 @@ class BiasSizeRequest(LogFields, EitherNoise):
     ]
     slopes: Annotated[
         Annotated[list[Score], Field(max_length=MAX_BINS)] | None,
-        Field(title="Slopes", description="Of the corrected score, by bin."),
+        Field(title="Slopes", description="Slopes of the corrected score, by bin."),
         Input("set"),
     ] = None
     outcome_range: OutcomeRange
@@ -92,7 +95,7 @@ class BiasSizeRequest(LogFields, EitherNoise):
         bins = len(self.bins.edges) - 1
         each = [correction.add for correction in self.corrections]
         if any(len(numbers) != bins for numbers in [*each, self.slopes or [0] * bins]):
-            raise ValueError(f"corrections and slopes need one number for each of {bins} bins")
+            raise ValueError(f"corrections and slopes must have one number for each of {bins} bins")
         return self
 
 
@@ -107,11 +110,12 @@ class GroupMoved(Wire):
 
 
 class BiasSizeRelease(Released):
-    """Opportunities of each group, as they were and corrected, with noise. `unit` units are one.
+    """Opportunities of each group, before and after the correction, with noise; `unit` units are
+    one.
 
-    `outcome` is a sum over all who had one, from 0 at the low to 1 at the high end of its range;
-    `corrected_outcome`, over all who would have one, that of their corrected scores. Of ranks,
-    `unit` units are as many as `places`.
+    `outcome` is the sum over all rows that had one, from 0 at the low to 1 at the high end of its
+    range. `corrected_outcome` is the sum of corrected scores over all rows that would have one. For
+    ranks, `unit` units equal `places`.
     """
 
     kind: Literal["bias-size"]

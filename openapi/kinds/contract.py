@@ -1,4 +1,4 @@
-"""Contract of one kind of audit: its name, its request, its release, and its words for people."""
+"""Contract of one kind of audit: its name, its request, its release, and its texts for people."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -6,16 +6,17 @@ from typing import Any, Literal
 from openapi.kinds.released import Released
 from openapi.kinds.request_fields import RequestFields
 
-# The data that a kind reads of the people of an audience.
+# Data that a kind reads about the people of an audience.
 Reads = Literal["matches", "scores", "balances", "logs", "traffic", "policies", "hidden groups"]
 
 
 @dataclass(frozen=True)
 class KindContract:
-    """Contract of a kind of audit, which both sides know.
+    """Contract of a kind of audit, which both sides share.
 
-    `counted_in` is the unit of the stated error, where the release consists of counts. `verdict`
-    says whether results end in one, so that the audits of a study share its probability of error.
+    `counted_in` is the unit of the stated error, if the release consists of counts. `verdict`
+    states whether results have a verdict, so that the audits of a study share its probability of
+    error.
     """
 
     name: str
@@ -33,7 +34,7 @@ class KindContract:
 
     @property
     def example(self) -> dict[str, Any]:
-        """Return one request body, for documents and forms to show."""
+        """Return one request body, as an example for documents and forms."""
         body: dict[str, Any] = self.request.model_json_schema()["examples"][0]
         return body
 

@@ -13,7 +13,7 @@ from openapi.wire_model import example
 
 MAX_STEPS = 1_000_000
 MAX_ARMS_PER_PERSON = 100
-# Exact, since prices follow from it.
+# Exact, because prices follow from it.
 Share = Annotated[Decimal, Field(gt=0, le=1, decimal_places=6, allow_inf_nan=False)]
 
 
@@ -21,16 +21,17 @@ class EnvyFreenessRequest(RequestFields):
     """Whether people prefer their own recommendations to other people's (paper 2), by exploration.
 
     Each of at most `targets` people is shown the recommendations of `arms` others, for at most
-    `steps` steps, until it is known whether some of these suit them better than their own, or none
-    by more than `tolerance` (the paper's epsilon). They keep a share 1 - `alpha` of what they would
-    have had: the loss, at most alpha · steps for each target, is charged to the mandate.
+    `steps` steps. This ends when the platform knows that some of these suit the person better than
+    their own, or that none does by more than `tolerance` (the paper's epsilon). People keep a share
+    1 - `alpha` of the reward of their own recommendations. The loss, at most alpha · steps for each
+    target, is debited from the mandate.
 
-    One person takes part in the audits of at most `arms_per_person` targets, as the target of one
-    at most and as an arm of the others. Everybody is covered in all of these roles, so noise grows
-    in proportion. A request must have it, and must ask for the `probabilistic` criterion, with
-    `gamma` and `lam`. Only audits of earlier versions lack it, or have the criterion `exact`.
+    One person takes part in the audits of at most `arms_per_person` targets, as the target of at
+    most one and as an arm of the others. The noise covers everybody in all of these roles, so it
+    grows in proportion. A request must have `arms_per_person` and the `probabilistic` criterion,
+    with `gamma` and `lam`. Only audits of earlier versions lack it, or have the criterion `exact`.
     `epsilon` is that of the counts. `duration_epsilon` and `cost_epsilon` (default: a quarter of
-    it; 0 for none) buy the sum of all steps and the reward that people lost.
+    `epsilon`; 0 for none) buy the sum of all steps and the reward that people lost.
     """
 
     model_config = example(
@@ -58,14 +59,17 @@ class EnvyFreenessRequest(RequestFields):
         Literal["tight", "printed"],
         Field(
             title="Bounds",
-            description="The shorter audit, or that of the paper, with the same promise.",
+            description=(
+                "The shorter audit (tight), or that of the paper (printed), with the same "
+                "guarantee."
+            ),
         ),
     ] = "tight"
     alpha: Annotated[
         Share,
         Field(
             title="Share of reward that people may lose",
-            description="At every step, while the audit lasts.",
+            description="The limit holds at every step of the audit.",
         ),
         Input(default="0.2"),
     ]
@@ -73,7 +77,7 @@ class EnvyFreenessRequest(RequestFields):
         Share,
         Field(
             title="Tolerated envy",
-            description="Others' recommendations may suit people better by this much.",
+            description="Largest tolerated advantage of other people's recommendations, as reward.",
         ),
         Input(default="0.05"),
     ]
@@ -81,7 +85,7 @@ class EnvyFreenessRequest(RequestFields):
         Decimal,
         Field(
             title="Error probability δ",
-            description="Probability of a wrong certificate, all sources together.",
+            description="Probability of a wrong certificate, from all sources of error together.",
             gt=0,
             lt=0.5,
             decimal_places=6,
@@ -92,8 +96,8 @@ class EnvyFreenessRequest(RequestFields):
     gamma: Annotated[
         Annotated[Share, Field(lt=1)] | None,
         Field(
-            title="Share of others that does not count γ",
-            description="Envy of a smaller share of others does not count.",
+            title="Share of others that is ignored γ",
+            description="Envy of a smaller share of others is ignored.",
         ),
         Input(default="0.1", main=True),
     ] = None
@@ -109,7 +113,7 @@ class EnvyFreenessRequest(RequestFields):
         int,
         Field(
             title="People who are audited",
-            description="Number of targets (default: what the noise and the audience call for).",
+            description="Number of targets (default: what the noise and the audience require).",
             ge=1,
             le=10_000,
         ),
@@ -130,8 +134,8 @@ class EnvyFreenessRequest(RequestFields):
         int,
         Field(
             title="Steps of each target",
-            description="Most steps of one target; the audit lasts as long as all of them. `auditor"
-            " envy-plan` says how many.",
+            description="Largest number of steps of one target; the audit lasts this number of "
+            "steps. `auditor envy-plan` proposes it.",
             ge=1,
             le=MAX_STEPS,
         ),
@@ -140,7 +144,10 @@ class EnvyFreenessRequest(RequestFields):
         Annotated[int, Field(ge=1, le=MAX_ARMS_PER_PERSON)] | None,
         Field(
             title="Audits that one person takes part in",
-            description="At most this many, all covered by the noise (default: what fills them).",
+            description=(
+                "Largest number, all covered by the noise (default: the smallest that fills "
+                "the audits)."
+            ),
         ),
         Input(main=True),
     ] = None
@@ -176,14 +183,15 @@ class EnvyFreenessRequest(RequestFields):
 
 
 class EnvyFreenessRelease(Released):
-    """Numbers of targets who envy somebody (`envious`), and who envy nobody beyond `tolerance`.
+    """Numbers of targets who envy somebody (`envious`), and of those who envy nobody by more than
+    `tolerance`.
 
-    All numbers have noise. What is left of `targets` was undecided at the ceiling of `steps`,
-    withdrew, or was nobody: not everybody matches. `duration` is the sum of everybody's steps;
-    `cost` the reward that they lost by exploring, as far as rewards tell, each within -steps and
-    steps, where `unit` units are 1. Each verdict is right with probability 1 - `level`. Releases of
-    earlier versions may lack `arms_per_person`, or have the criterion `exact`: their `rules` say
-    that people are not covered as arms.
+    All numbers have noise. The other `targets` were undecided at the ceiling of `steps`, withdrew,
+    or did not match anybody. `duration` is the sum of everybody's steps. `cost` is the reward that
+    they lost by exploring, measured by rewards, each within -steps and steps, where `unit` units
+    are 1. Each verdict is right with probability 1 - `level`. Releases of earlier versions may lack
+    `arms_per_person`, or have the criterion `exact`: their `rules` state that people are not
+    covered as arms.
     """
 
     kind: Literal["envy-freeness"]

@@ -1,11 +1,12 @@
-"""Inputs: how people enter a field of a request, if its type does not say."""
+"""Inputs: the form in which people enter a field, if its type does not determine it."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic.fields import FieldInfo
 
-# The thing that a field names, or the form in which people write it. "set" is not asked for.
+# The thing that a field names, or the form in which people write it. People do not enter a "set"
+# field.
 Role = Literal[
     "content",
     "contents",
@@ -22,10 +23,10 @@ Role = Literal[
     "error",
     "set",
 ]
-# Among which columns or words of a log people choose.
+# The columns or categories of a log among which people choose.
 Among = Literal["numbers", "columns", "creators", "values", "signals", "strategies", "days"]
-# The numbers over which a count of equal bins is laid: those of the platform's scores, shares of
-# the lifetime cap, or the column that another field names.
+# The range of equal bins: that of the platform's scores, of shares of the lifetime cap, or of the
+# column that another field names.
 Over = Literal["scores", "shares", "column"]
 UNSET = object()
 
@@ -34,11 +35,11 @@ UNSET = object()
 class Input:
     """Form of a field for people, in `Annotated[…, Input(…)]`.
 
-    `name` is what people call the field, and `default` the value that command, SDK and forms use
-    where the request itself has none. `field` names another field: the column that bins or a range
-    are laid over, or whose values are offered. An `audit` is a released one of the kind `of`. An
-    `error` is a probability of a wrong verdict, which the audits of a study share. `main` fields
-    are asked for first; so are those without which there is no request.
+    `name` is the field's name for people. `default` is the value that command, SDK and forms use if
+    the request itself has none. `field` names another field: the column that bins or a range cover,
+    or whose values are offered. An `audit` is a released one of the kind `of`. An `error` is a
+    probability of a wrong verdict, which the audits of a study share. Forms show `main` and
+    required fields first.
     """
 
     role: Role | None = None
@@ -52,6 +53,6 @@ class Input:
 
 
 def input_of(field: FieldInfo) -> Input:
-    """Return how people are asked for a field; the last statement counts."""
+    """Return the input form of a field; the last annotation counts."""
     found = [each for each in field.metadata if isinstance(each, Input)]
     return found[-1] if found else Input()

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from openapi.kinds.registry import CONTRACTS, DEFAULT
 
-# A name is text: which kinds there are depends on the platform, and on the packages it has enabled.
+# A name is text: the existing kinds depend on the platform and on the packages that it has enabled.
 AuditKind = Annotated[
     str,
     Field(
@@ -24,5 +24,5 @@ def _registered(name: str) -> str:
     return name
 
 
-# A name in something that is sent, of a kind that exists here.
+# Name, in a sent message, of a kind that exists here.
 RegisteredKind = Annotated[AuditKind, AfterValidator(_registered)]

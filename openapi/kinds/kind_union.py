@@ -1,7 +1,7 @@
-"""Union of the requests, or of the releases, of all registered kinds of audit, told by `kind`.
+"""Union of the requests, or of the releases, of all registered kinds, distinguished by `kind`.
 
-The union grows with the registry, which is read when a value is validated: packages add kinds
-after the modules that use the union were imported.
+The union grows with the registry, which is read at each validation: packages add kinds after the
+import of modules that use the union.
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,8 @@ class OtherRequest(RequestFields):
 class KindUnion(Generic[Member]):
     """Validator of the union, and its annotation in messages.
 
-    `recorded`: values that were accepted before. One of a kind that is not registered here is read
-    as an `OtherRequest`, so that a list with it can still be read.
+    `recorded`: values that were accepted earlier. A value of a kind that is not registered here
+    becomes an `OtherRequest`, so that a list with it can still be read.
     """
 
     def __init__(self, member: Literal["request", "release"], *, recorded: bool = False) -> None:
@@ -49,14 +49,14 @@ class KindUnion(Generic[Member]):
         return _adapter(tuple(getattr(each, self._member) for each in CONTRACTS.values()))
 
     def validate_python(self, value: Any) -> Member:
-        """Return the message that a value is; raise `ValidationError` if it is of no kind."""
+        """Return a value as a message; raise `ValidationError` if it has no registered kind."""
         try:
             return cast("Member", self._adapter.validate_python(value))
         except ValidationError as error:
             return self._other(value, error)
 
     def validate_json(self, text: str | bytes) -> Member:
-        """Return the message that a JSON text is."""
+        """Return a JSON text as a message."""
         try:
             return cast("Member", self._adapter.validate_json(text))
         except ValidationError as error:
@@ -65,7 +65,7 @@ class KindUnion(Generic[Member]):
             return self._other(from_json(text), error)
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the union as it is now."""
+        """Return the current JSON schema of the union."""
         return self._adapter.json_schema()
 
     def _other(self, value: Any, error: ValidationError) -> Member:

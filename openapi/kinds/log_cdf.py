@@ -12,7 +12,9 @@ from openapi.wire_model import example
 
 
 class LogCdfRequest(LogFields):
-    """Number of logged rows of each group below each edge: to choose bins by quantiles."""
+    """Number of logged rows of each group below each edge, for example to choose bins by
+    quantiles.
+    """
 
     model_config = example(
         kind="log-cdf",
@@ -26,7 +28,7 @@ class LogCdfRequest(LogFields):
     kind: Literal["log-cdf"]
     column: Annotated[
         Name,
-        Field(title="Column", description="The log's column of numbers that is counted."),
+        Field(title="Column", description="The log's numeric column that is counted."),
         Input("column", among="numbers", default="score"),
     ]
     bins: Annotated[

@@ -22,7 +22,7 @@ class MatchCountRequest(RequestFields):
 
 
 class GroupCount(Wire):
-    """The noisy number of people of one group. It may be negative."""
+    """Noisy number of people of one group. It may be negative."""
 
     label: Label
     count: int

@@ -16,8 +16,9 @@ MAX_CONTENTS = 100
 class MostSkewedRequest(RequestFields):
     """Which of several contents is scored most differently between two groups.
 
-    The skew of a content is the largest difference over bins of `weights`-ed counts; only which
-    content has (about) the largest comes out, at the price of one release however many there are.
+    The skew of a content is the largest difference of counts, weighted by `weights`, over bins. The
+    audit releases only the identity of a content with (about) the largest skew. The price is that
+    of one release, however many contents there are.
     """
 
     model_config = example(
@@ -48,7 +49,7 @@ class MostSkewedRequest(RequestFields):
         tuple[Annotated[int, Field(ge=1, le=1_000)], Annotated[int, Field(ge=1, le=1_000)]],
         Field(
             title="Weights of the two groups",
-            description="Make up for unequal sizes: 2,1 where the second group is twice as large.",
+            description="Correct for unequal sizes: 2,1 if the second group is twice as large.",
         ),
     ] = (1, 1)
     context: Context = {}

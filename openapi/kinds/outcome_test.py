@@ -23,9 +23,10 @@ from openapi.wire_model import Label, Wire, example
 class OutcomeTestRequest(LogFields, EitherNoise):
     """Outcomes of equally scored people of each group (paper 3), from logged opportunities.
 
-    Per group and bin of the score: how many rows there are, and sums of outcomes, scores, their
-    squares and their product, all with noise. Outcomes are cut to `outcome_range`, which must be
-    within the column's public range. Rows outside of all bins are in no sum.
+    The release has, per group and bin of the score, the number of rows, and sums of outcomes,
+    scores, their squares and their product, all with noise. Outcomes are clipped to
+    `outcome_range`, which must be within the column's public range. Rows outside all bins are in no
+    sum.
     """
 
     model_config = example(
@@ -54,8 +55,8 @@ class OutcomeTestRequest(LogFields, EitherNoise):
 class GroupMoments(Wire):
     """Noisy sums over the rows of one group, one for each bin, in fixed point: see `MomentUnits`.
 
-    Of 1, v, u, u², u·v and v², where u is the score, from -1 at the low to 1 at the high end of its
-    bin, and v the outcome, from -1 at the low to 1 at the high end of its range.
+    The sums are of 1, v, u, u², u·v and v², where u is the score, from -1 at the low to 1 at the
+    high end of its bin, and v the outcome, from -1 at the low to 1 at the high end of its range.
     """
 
     label: Label
@@ -68,7 +69,7 @@ class GroupMoments(Wire):
 
 
 class MomentUnits(Wire):
-    """Into how many units one is divided, by sum: noise is the same number of units on each."""
+    """Number of units in one, for each sum; the noise is the same number of units on each."""
 
     count: Annotated[int, Field(gt=0)]
     outcome: Annotated[int, Field(gt=0)]

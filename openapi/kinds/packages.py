@@ -1,8 +1,8 @@
 """Kinds of audit that installed packages add by entry points.
 
 A package names its kind in three groups, one for each half and one for the contract. Its modules
-are imported when the kind is first used, and only those of the group that is asked: the SDK never
-imports a platform half. A package that is broken is reported in the log and skipped.
+are imported at the first use of the kind, and only those of the requested group: the SDK never
+imports a platform half. A broken package is reported in the log and skipped.
 
 The service admits only the kinds whose package its operator has checked (`admit`).
 """
@@ -26,7 +26,7 @@ class PackageError(Exception):
 
 
 class AllowedKinds:
-    """The kinds that this process takes from packages; by default all that are installed."""
+    """Kinds that this process accepts from packages (default: all installed ones)."""
 
     def __init__(self) -> None:
         self.names: frozenset[str] | None = None
@@ -40,13 +40,15 @@ _ADMISSION = AllowedKinds()
 
 
 def admit(names: Collection[str] | None) -> None:
-    """Take only these kinds from packages from now on; all that are installed if None."""
+    """Accept only these kinds from packages from now on (None: all installed ones)."""
     _ADMISSION.names = None if names is None else frozenset(names)
 
 
 @cache
 def installed(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group by name of kind. A name that is taken twice is skipped."""
+    """Return the entry points of a group by name of kind. A name that two packages use is
+    skipped.
+    """
     found: dict[str, EntryPoint] = {}
     twice: set[str] = set()
     for point in entry_points(group=group):
@@ -54,13 +56,13 @@ def installed(group: str) -> Mapping[str, EntryPoint]:
         if known.value != point.value:
             twice.add(point.name)
     for name in sorted(twice):
-        log.warning("Kind %r is skipped: two packages add it.", name)
+        log.warning("Kind %r is skipped, because two packages add it. Uninstall one of them.", name)
         del found[name]
     return found
 
 
 class PackageKinds(Generic[Half]):
-    """One half, or the contract, of the kinds that packages add.
+    """One half, or the contracts, of the kinds that packages add.
 
     `taken` are names that no package may use: those of the built-in kinds.
     """

@@ -12,7 +12,7 @@ from openapi.kinds.inputs import UNSET, Among, Input, Over, input_of
 from openapi.kinds.request_fields import EitherNoise
 
 Schema = Mapping[str, Any]
-# The order in which people are asked; all other parameters follow in the order of the request.
+# Order of parameters for people; all others follow in the order of the request.
 _THINGS = ("content", "audience", "log", "contents", "audit")
 _PLAIN = {
     "integer": "integer",
@@ -25,11 +25,11 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class RequestParameter:
-    """One thing that people say when they ask for an audit.
+    """One parameter of a request, as people give it.
 
     `role` is that of its `Input`, or follows from its type: "integer", "amount" (an exact decimal),
-    "flag", "text", "words", "integers" or "choice". `default` is None where the service or the
-    kind chooses, and UNSET where there is none.
+    "flag", "text", "words", "integers" or "choice". `default` is None if the service or the kind
+    chooses, and UNSET if there is no default.
     """
 
     name: str
@@ -55,7 +55,7 @@ class RequestParameter:
 
 @cache
 def parameters_of(request: type[BaseModel]) -> tuple[RequestParameter, ...]:
-    """Return what people say to make such a request, the things that it is about first."""
+    """Return the parameters of such a request, with its subjects first."""
     properties: Schema = request.model_json_schema()["properties"]
     found = [
         _parameter(name, field, properties[name], request)
@@ -91,7 +91,7 @@ def _parameter(
 
 
 def _default(name: str, field: FieldInfo, said: Input, request: type[BaseModel]) -> Any:
-    """Return the value that is used where none is given."""
+    """Return the default value."""
     if said.default is not UNSET:
         return said.default
     if name == "epsilon" and issubclass(request, EitherNoise):

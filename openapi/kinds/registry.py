@@ -1,4 +1,4 @@
-"""Contracts of all kinds of audit by name: the built-in ones in their usual order, then others.
+"""Contracts of all kinds of audit by name: built-in kinds in their usual order, then others.
 
 Packages add the others (`openapi.kinds.packages`).
 """
@@ -35,12 +35,12 @@ _MODULES = (
     two_party,
 )
 BUILT_IN: Mapping[str, KindContract] = {module.KIND.name: module.KIND for module in _MODULES}
-# The kind that mandates, commands and forms name by default.
+# Default kind of mandates, commands and forms.
 DEFAULT = score_histogram.KIND.name
 
 
 class Contracts(Mapping[str, KindContract]):
-    """Contracts by name of kind. Those of packages are imported when they are first used."""
+    """Contracts by name of kind. Those of packages are imported at first use."""
 
     def __init__(self) -> None:
         self._added = PackageKinds(CONTRACT_GROUP, KindContract, BUILT_IN)

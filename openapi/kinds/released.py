@@ -5,7 +5,7 @@ from openapi.wire_model import Digest, Identifier, Instant, Label, Wire
 
 
 class GroupCdf(Wire):
-    """Noisy running counts of one group: up to the end of each bin, then everybody."""
+    """Noisy cumulative counts of one group: up to the end of each bin, then everybody."""
 
     label: Label
     cumulative: list[float]

@@ -18,9 +18,10 @@ Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_NAMES)]
 class ReoRequest(LogFields, EitherNoise):
     """Reach of relevant content by its creators' group (paper 4), from a log of a feed.
 
-    Counts rows, positive or not, by `groups` of creators (words of the column `creators`), for each
-    of `strategies` on each of `days` (all days together if none is named), and for random traffic,
-    without which the question has no answer. A row is positive if any of `signals` is.
+    The audit counts rows, positive or not, by `groups` of creators (values of the column
+    `creators`). It counts for each of `strategies` on each of `days` (default: all days together),
+    and for random traffic, without which there is no answer. A row is positive if any of `signals`
+    is.
     """
 
     model_config = example(
@@ -39,7 +40,7 @@ class ReoRequest(LogFields, EitherNoise):
         Names,
         Field(
             title="Signals",
-            description="A row is positive if any of them is: like,share (default: all).",
+            description="A row is positive if any of these signals is: like,share (default: all).",
         ),
         Input("words", among="signals", default=None),
     ]
@@ -47,7 +48,7 @@ class ReoRequest(LogFields, EitherNoise):
         Name,
         Field(
             title="Groups of creators",
-            description="The log's column that says who made what was shown.",
+            description="The log's column with the group of the shown content's creator.",
         ),
         Input("column", among="creators"),
     ]
@@ -65,7 +66,9 @@ class ReoRequest(LogFields, EitherNoise):
         Names,
         Field(
             title="Strategies",
-            description="Each is measured against random traffic: default,new (default: all).",
+            description=(
+                "Each strategy is compared with random traffic: default,new (default: all)."
+            ),
         ),
         Input("words", among="strategies", default=None),
     ]
@@ -83,7 +86,8 @@ class ReoRequest(LogFields, EitherNoise):
 class TrafficCounts(Wire):
     """Noisy numbers of rows by group of creators, in the request's order. They may be negative.
 
-    Of a strategy, on a day or on all days together; of random traffic where no strategy is named.
+    The rows are those of a strategy on a day or on all days together; without a strategy, of random
+    traffic.
     """
 
     strategy: Name | None
@@ -93,14 +97,14 @@ class TrafficCounts(Wire):
 
 
 class GroupTraffics(Wire):
-    """The rows of one group of viewers: each strategy and day, and random traffic in the end."""
+    """Rows of one group of viewers: each strategy and day, and random traffic at the end."""
 
     label: Label
     traffics: list[TrafficCounts]
 
 
 class ReoRelease(Released):
-    """`groups` are those of the audience, `creator_groups` what counts are by."""
+    """Counts by traffic: `groups` are those of the audience, `creator_groups` those of creators."""
 
     kind: Literal["reo"]
     log: Name

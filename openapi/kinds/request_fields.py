@@ -20,7 +20,7 @@ Context = Annotated[
     dict[Name, ContextValue],
     Field(
         title="Context",
-        description="Variables of the feed that are held at one value for everybody, by name.",
+        description="Variables of the feed, by name, that are fixed at one value for everybody.",
         max_length=32,
     ),
     Input("context"),
@@ -61,7 +61,9 @@ class Range(Wire):
 
 
 class Edges(Wire):
-    """Bins [e0, e1), [e1, e2), …, the last one closed. Scores outside fall into `outside`."""
+    """Bins [e0, e1), [e1, e2), …, of which the last is closed. Scores outside count in
+    `outside`.
+    """
 
     edges: Annotated[
         list[Score], Field(min_length=2, max_length=MAX_BINS + 1, examples=[[0, 0.25, 0.5, 1]])
@@ -69,7 +71,7 @@ class Edges(Wire):
 
 
 class Levels(Wire):
-    """One bin for each value a discrete score can take. Any other score falls into `outside`."""
+    """One bin for each value of a discrete score. Any other score counts in `outside`."""
 
     levels: Annotated[list[Score], Field(min_length=1, max_length=MAX_BINS, examples=[[1, 2, 3]])]
 
@@ -78,9 +80,10 @@ ScoreBins = Annotated[
     Edges | Levels,
     Field(
         title="Bins of scores",
-        description="Number of equal bins over the range of scores, or their edges: 0,0.5,1.",
+        description="Number of equal bins over the range of scores, or their edges: 0,0.5,1"
+        " (default: what people and noise carry, finer at the top).",
     ),
-    Input("bins", over="scores", default=100),
+    Input("bins", over="scores", default=None),
 ]
 OutcomeRange = Annotated[
     Range,
@@ -96,7 +99,8 @@ class RequestFields(Wire):
     """Fields of every request: its audience, and the mandate that pays (default: the one in force
     that ends first).
 
-    `exploration_loss` is what people may lose by being shown something else, in units of reward.
+    `exploration_loss` is the largest reward that people may lose because they are shown other
+    content.
     """
 
     audience_id: Annotated[
@@ -154,15 +158,16 @@ class EitherNoise(RequestFields):
         if getattr(self, needed) is None:
             raise ValueError(f"{self.mechanism} needs {needed}")
         if any(getattr(self, name, None) is not None for name in (other, f"size_{other}")):
-            raise ValueError(f"{self.mechanism} takes {needed} and size_{needed} alone")
+            raise ValueError(f"{self.mechanism} takes only {needed} and size_{needed}")
         return self
 
 
 class LogRows(Wire):
-    """Rows of a log: which rows count, and at most how many of one person.
+    """Rows of a log: the rows that count, and the largest number per person.
 
-    Of everybody's rows for which each column in `where` has one of the words given (see `logs` in
-    the catalogue), `rows_per_person` are drawn at random. People weigh alike, not rows.
+    A row counts if each column in `where` has one of the given values (see `logs` in the
+    catalogue). At most `rows_per_person` rows of each person are drawn at random. So people have
+    equal weight, not rows.
     """
 
     log: Annotated[
@@ -183,7 +188,10 @@ class LogRows(Wire):
         int,
         Field(
             title="Rows of one person",
-            description="Most rows of one person that count, drawn at random. Noise grows with it.",
+            description=(
+                "Largest number of counted rows of one person, drawn at random. Noise grows "
+                "with it."
+            ),
             ge=1,
             le=MAX_ROWS,
         ),

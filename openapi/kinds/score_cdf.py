@@ -28,9 +28,10 @@ class ScoreCdfRequest(RequestFields):
         Edges,
         Field(
             title="Bins of scores",
-            description="Number of equal bins over the range of scores, or their edges: 0,0.5,1.",
+            description="Number of equal bins over the range of scores, or their edges: 0,0.5,1"
+            " (default: what people and noise carry, finer at the top).",
         ),
-        Input("bins", over="scores", default=100),
+        Input("bins", over="scores", default=None),
     ]
     epsilon: CountEpsilon
     context: Context = {}

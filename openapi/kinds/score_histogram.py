@@ -1,5 +1,6 @@
 """Contract of `score-histogram`: its request and its release."""
 
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -18,6 +19,17 @@ from openapi.kinds.request_fields import (
 from openapi.wire_model import Label, Wire, example
 
 
+def _unsaid(value: object) -> bool:
+    return value is None
+
+
+# Left out where it is not said: requests and releases without it keep their bytes.
+LeastShare = Annotated[
+    Decimal | None,
+    Field(gt=0, le=1, decimal_places=6, allow_inf_nan=False, exclude_if=_unsaid),
+]
+
+
 class ScoreHistogramRequest(EitherNoise):
     """Distribution of the platform's relevance scores in each group (paper 1).
 
@@ -25,7 +37,8 @@ class ScoreHistogramRequest(EitherNoise):
     `size_epsilon` buys a noisy number of scored people per group in addition to the bins (default:
     a quarter of `epsilon`; 0 for none). Where the number is known it is exact and costs nothing.
     With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take
-    their place, and a mandate in rho pays.
+    their place, and a mandate in rho pays. `least_share` is signed and moves no price: the analysis
+    judges impact ratios by it and refuses another (default: 0.2).
     """
 
     model_config = example(
@@ -56,6 +69,14 @@ class ScoreHistogramRequest(EitherNoise):
             " sixteenth of ρ; 0 for none).",
         ),
     ] = None
+    least_share: Annotated[
+        LeastShare,
+        Field(
+            title="Least share of an impact ratio",
+            description="Impact ratios count above scores that at least this share of the"
+            " best-served group may reach (default: 0.2). It is fixed by the request.",
+        ),
+    ] = None
     context: Context = {}
 
     @property
@@ -64,10 +85,10 @@ class ScoreHistogramRequest(EitherNoise):
 
 
 class GroupSize(Wire):
-    """The number of scored people of a group, the denominator of every share.
+    """Number of scored people of a group, the denominator of every share.
 
-    `noisy`: a count with noise of its own. `known`: exact, because the number is public (a
-    platform's sample, or participants who confirmed). `bins`: not bought; the bins' sum must do.
+    `noisy`: a count with its own noise. `known`: exact, because the number is public (a platform's
+    sample, or participants who confirmed). `bins`: not bought; the sum of the bins is used.
     """
 
     kind: Literal["noisy", "known", "bins"]
@@ -75,7 +96,7 @@ class GroupSize(Wire):
 
 
 class GroupHistogram(Wire):
-    """Noisy counts of one group: per bin and outside of all bins. They may be negative."""
+    """Noisy counts of one group: per bin and outside all bins. They may be negative."""
 
     label: Label
     counts: list[int]
@@ -87,6 +108,7 @@ class ScoreHistogramRelease(Released):
     kind: Literal["score-histogram"]
     bins: Edges | Levels
     groups: list[GroupHistogram]
+    least_share: LeastShare = None
 
 
 KIND = KindContract(

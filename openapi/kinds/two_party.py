@@ -1,4 +1,6 @@
-"""Contract of `two-party`: the auditor's groups stay encrypted, the values at the platform."""
+"""Contract of `two-party`: the auditor's groups stay encrypted, and the values stay at the
+platform.
+"""
 
 from typing import Annotated, Literal
 
@@ -35,7 +37,7 @@ FindingCode = Literal[
 
 
 class SoftHistogram(Wire):
-    """In which bin people's scores are: paper 1's histogram with soft groups."""
+    """Histogram of people's scores with soft groups (paper 1's histogram)."""
 
     name: Literal["score-histogram"]
     content_id: ContentId
@@ -44,7 +46,9 @@ class SoftHistogram(Wire):
 
 
 class SoftFalsePositives(LogRows):
-    """People flagged (`predicted` above one half) although nothing was `actual`: paper 5's ERO."""
+    """People flagged (`predicted` above one half) although `actual` was not above one half: paper
+    5's ERO.
+    """
 
     name: Literal["false-positives"]
     predicted: Name
@@ -52,7 +56,7 @@ class SoftFalsePositives(LogRows):
 
 
 class SoftOutcomes(LogRows):
-    """The average of an outcome; with `squares` also its spread."""
+    """Average of an outcome; with `squares` also its spread."""
 
     name: Literal["outcomes"]
     outcome: Name = "outcome"
@@ -61,9 +65,10 @@ class SoftOutcomes(LogRows):
 
 
 class SoftAuc(LogRows):
-    """Scores of those with and without an outcome (`actual` above one half), by bin of the score.
+    """Scores of people with and without an outcome (`actual` above one half), by bin of the score.
 
-    From these sums follows the area under the ROC curve of each group, ties within a bin one half.
+    These sums give the area under the ROC curve of each group, with ties within a bin at one
+    half.
     """
 
     name: Literal["auc"]
@@ -73,11 +78,11 @@ class SoftAuc(LogRows):
 
 
 class RankedRows(Wire):
-    """Rows of a log of ranked lists, and how often a person counts in each of two roles.
+    """Rows of a log of ranked lists, and the largest counts of a person in each of two roles.
 
-    Of a person's lists `per_viewer` count, and of their places in lists `per_candidate`, chosen by
-    lot whatever came of them. Which sides are people is in the catalogue (`ranking` of the log): a
-    cap is needed for either that are, and None for one that is not.
+    At most `per_viewer` of a person's lists count, and at most `per_candidate` of their positions
+    in lists. They are drawn at random, independently of outcomes. The catalogue (`ranking` of the
+    log) states which sides are people: each such side needs a cap, and the other has None.
     """
 
     log: Name
@@ -86,9 +91,10 @@ class RankedRows(Wire):
 
 
 class SoftNdcg(RankedRows):
-    """Quality of the lists of viewers: NDCG of their first `length` places (paper 5's MQOS).
+    """Quality of the lists of viewers: NDCG of their first `length` positions (paper 5's MQOS).
 
-    `relevance` is a column of numbers, at least 0. A list without anything relevant has none.
+    `relevance` is a numeric column of values from 0 up. A list without relevant content has no
+    NDCG.
     """
 
     name: Literal["ndcg"]
@@ -98,10 +104,10 @@ class SoftNdcg(RankedRows):
 
 
 class SoftLot(RankedRows):
-    """Extra value of people over their neighbour in a list, by rank: a side of paper 5's LOT.
+    """Excess value of people over their neighbour in a list, by rank: one side of paper 5's LOT.
 
-    Of each list one pair of neighbours counts, at one of the first `ranks`, drawn by lot, and for
-    the one on the `side`: above, or below.
+    One pair of neighbours of each list counts, at one of the first `ranks`, drawn at random. It
+    counts for the person on the `side`: above, or below.
     """
 
     name: Literal["lot"]
@@ -115,7 +121,7 @@ class SoftLot(RankedRows):
 class SoftPot(RankedRows):
     """Outcomes near reference `points` of the score, by a Gaussian kernel of this `bandwidth`.
 
-    Every place of a list counts by itself, `per_viewer` of them for a viewer.
+    Every position of a list counts separately, at most `per_viewer` of them for a viewer.
     """
 
     name: Literal["pot"]
@@ -134,13 +140,13 @@ SoftMetric = Annotated[
 
 
 class TwoPartyRequest(RequestFields):
-    """A metric by groups that only the auditor knows, hard or soft, without showing them (paper 5).
+    """A metric for hard or soft groups that only the auditor knows (paper 5).
 
-    The audience is one group of identifiers whose order is kept (`ordered`), or one that is itself
-    hidden. The auditor sends, encrypted, a weight of each row for each of `hidden_groups`, from 0
-    to `weight_scale`, a row's weights together at most `weight_scale`; the platform adds up weights
-    times values, with noise of scale reach / epsilon, and cannot see whether the weights are as
-    declared: the price `assumes` it, a mandate must name this kind, and a regulator opens runs.
+    The audience is one group of identifiers whose order is kept (`ordered`), or a hidden audience.
+    The auditor sends an encrypted weight of each row for each of `hidden_groups`, from 0 to
+    `weight_scale`, with a sum per row of at most `weight_scale`. The platform adds up weights times
+    values, with noise of scale reach / epsilon. It cannot see whether the weights are as declared.
+    So the price `assumes` this, a mandate must name this kind, and a regulator opens runs.
     """
 
     model_config = example(
@@ -158,7 +164,7 @@ class TwoPartyRequest(RequestFields):
     kind: Literal["two-party"]
     metric: Annotated[
         SoftMetric,
-        Field(title="Metric", description="What is summed for each hidden group."),
+        Field(title="Metric", description="The metric that is computed for each hidden group."),
         Input("set"),
     ]
     hidden_groups: Annotated[
@@ -170,7 +176,7 @@ class TwoPartyRequest(RequestFields):
         int,
         Field(
             title="Scale of weights",
-            description="Weights are rounded to parts of it.",
+            description="Weights are rounded to multiples of 1 / scale.",
             ge=1,
             le=1_000_000,
         ),
@@ -183,9 +189,10 @@ class TwoPartyRequest(RequestFields):
 
 
 class TwoPartyRelease(Released):
-    """Result of the parties, and the hash of all their messages. It has the encrypted sums.
+    """Result of the parties, and the hash of all their messages, which include the encrypted sums.
 
-    Sums are of `hidden_groups` by `cells`, over `rows` rows of the upload that found somebody.
+    Sums are for `hidden_groups` by `cells`, over `rows` rows of the upload that matched
+    somebody.
     """
 
     kind: Literal["two-party"]
@@ -198,13 +205,13 @@ class TwoPartyRelease(Released):
 
 
 class TwoPartyRun(Wire):
-    """Progress of a two-party audit, in public numbers alone.
+    """Progress of a two-party audit, in public numbers only.
 
-    `terms` are what both parties compute by, in the bytes that messages are bound to. The auditor
-    seals the key of each run to the regulator's key: compare it with the one you trust. Messages
-    are counted in both directions; how many there are follows from the terms. Once `answered`, the
-    sums of this charge exist and no others ever will; they are delivered when nothing is `awaited`:
-    the regulator's opening, of a run that is drawn for it.
+    `terms` are the terms of the computation, in the bytes to which messages are bound. The auditor
+    seals the key of each run to the regulator's key: compare it with the one that you trust.
+    Messages are counted in both directions; the terms determine their number. After the run is
+    `answered`, the sums of this charge exist, and no others ever will. They are delivered when
+    nothing is `awaited`. The regulator's opening is awaited if the run is drawn for it.
     """
 
     audit_id: Identifier
@@ -220,10 +227,10 @@ class TwoPartyRun(Wire):
 
 
 class StoredRun(Wire):
-    """A run as a regulator opens it. Its messages are at `/messages`, each after its length.
+    """Stored run, for a regulator to open. Its messages are at `/messages`, each after its length.
 
     Its key had to be sealed to `sealed_to`, the public key (`x` of the JWK) that this regulator had
-    when the run began: nobody else can open it, and nobody else may state what is in it.
+    when the run began. Nobody else can open it, and nobody else may state its findings.
     """
 
     audit_id: Identifier
@@ -238,7 +245,7 @@ class StoredRun(Wire):
 
 
 class OpeningDraft(Wire):
-    """Findings of a regulator in the run of this transcript: none, if the auditor was honest."""
+    """Findings of a regulator in the run of this transcript: empty if the auditor was honest."""
 
     model_config = example(
         audit_id="audit_0193c2a5f0d1000000000000000005",

@@ -1,4 +1,4 @@
-"""Wire models, by the thing they describe."""
+"""Wire models, by the resource that they describe."""
 
 from openapi.kinds.balance_histogram import (
     BalanceHistogramRelease,

@@ -10,25 +10,25 @@ IdentifierKind = Literal["username", "email_sha256", "phone_sha256"]
 IDENTIFIER_KINDS: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
 # The SDK normalises identifiers before it sends them (`auditor_client.audiences.identifiers`).
 IDENTIFIER_NOTES: dict[IdentifierKind, str] = {
-    "username": "NFKC, stripped, one leading @ dropped, case-folded; sent as it is",
+    "username": "NFKC, stripped, one leading @ dropped, case-folded; sent unchanged",
     "email_sha256": "stripped and lower-cased; SHA-256 of its UTF-8 in hex",
     "phone_sha256": "E.164 without separators; SHA-256 of its UTF-8 in hex",
 }
 AudienceState = Literal["open", "sealed", "erased"]
 AudienceSource = Literal["upload", "sample", "hidden"]
-# The same, as kinds of audit tell them apart: `confirmed` is an upload whose people confirmed.
+# Sources as kinds of audit distinguish them: `confirmed` is an upload whose people confirmed.
 SupportedSource = Literal["upload", "confirmed", "sample", "hidden"]
 
 
 class AudienceDraft(Wire):
-    """An audience to be filled group by group.
+    """Audience to fill group by group.
 
-    With `confirmed`, only people who confirmed on the platform that they take part are scored, and
-    their number is exact in the release: they told the platform that it may be. With `consented`
-    the auditor declares that every member agreed to be shown other people's recommendations for a
-    while, as an audit of envy does; the platform asks its own record of consent as well. With
-    `ordered` the platform keeps, of its one group, whom each identifier found, in the order of the
-    upload: a two-party audit needs it, and no group.
+    With `confirmed`, the platform scores only people who confirmed there that they take part. Their
+    number is exact in the release, because their confirmation allows this. With `consented`, the
+    auditor declares that every member agreed to see other people's recommendations for a while, as
+    an audit of envy requires; the platform also checks its own record of consent. With `ordered`,
+    the platform stores, for its one group, whom each identifier matched, in the order of the
+    upload. A two-party audit needs this, and no groups.
     """
 
     model_config = example(groups=["g0", "g1"])
@@ -41,7 +41,7 @@ class AudienceDraft(Wire):
 
 
 class Part(Wire):
-    """One uploaded part of a group: enough to resume an upload that broke off."""
+    """One uploaded part of a group, with the facts that an interrupted upload needs to resume."""
 
     number: Annotated[int, Field(ge=0)]
     rows: Annotated[int, Field(ge=0)]
@@ -49,7 +49,7 @@ class Part(Wire):
 
 
 class Group(Wire):
-    """The uploaded (or drawn) members of a group, never the matched ones."""
+    """Numbers of uploaded (or drawn) members of a group, never of matched ones."""
 
     label: Label
     members: Annotated[int, Field(ge=0)]
@@ -57,7 +57,9 @@ class Group(Wire):
 
 
 class Audience(Wire):
-    """An audience. Of a hidden one, `candidates` is how many it is compared with, at any time."""
+    """An audience; for a hidden one, `candidates` is the number with which it is compared, at any
+    time.
+    """
 
     id: Identifier
     state: AudienceState
@@ -76,7 +78,7 @@ class Audience(Wire):
 
 
 class Seal(Wire):
-    """The salt the auditor keeps; the service hashes it in and forgets it."""
+    """Salt of the auditor; the service includes it in the commitment and does not store it."""
 
     model_config = example(salt="bWFrZSB5b3VyIG93biAzMiByYW5kb20gYnl0ZXMhISE=")
 
@@ -88,7 +90,7 @@ class HiddenDraft(Wire):
 
     A run compares them with the platform's own people, padded or randomly sampled to a public size.
     The platform learns which of its people are among them, and nothing about anybody else. The
-    commitment is made like that of an upload of one group `g0`.
+    commitment has the form of that of an upload with one group `g0`.
     """
 
     model_config = example(identifiers="email_sha256", rows=1000, commitment="sha256:" + 64 * "0")
@@ -105,10 +107,10 @@ class SampleGroup(Wire):
 
 
 class SampleDraft(Wire):
-    """A random sample, drawn by the platform among people who declared the attribute to it.
+    """Random sample, drawn by the platform among people who declared the attribute there.
 
-    With `consented` it may be shown other people's recommendations, as far as the platform's own
-    record says that a person agreed: nobody else can know.
+    With `consented`, members may be shown other people's recommendations if the platform's own
+    record says that they agreed: nobody else can know.
     """
 
     model_config = example(

@@ -1,4 +1,4 @@
-"""Audits: their life from charge to release."""
+"""Audits: their states from charge to release."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ class Audit(Wire):
 
 
 class Progress(Wire):
-    """One event of an audit's life. There is nothing else to see: progress is private (R2)."""
+    """One change of an audit's state. No other progress is shown, because it is private (R2)."""
 
     audit_id: Identifier
     state: AuditState

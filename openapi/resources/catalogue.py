@@ -1,4 +1,4 @@
-"""The platform's offer, in public numbers: kinds of audit, identifiers, samples, limits."""
+"""Offers of the platform, in public numbers: kinds of audit, identifiers, samples, limits."""
 
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ class ScoreRange(Wire):
 
 
 class SampleOffer(Wire):
-    """The number of people who can be sampled: a public figure, not a live count."""
+    """Number of people who can be sampled: a public figure, not a live count."""
 
     attribute: str
     value: str
@@ -24,7 +24,7 @@ class SampleOffer(Wire):
 
 
 class ContextField(Wire):
-    """A temporal variable that is frozen at one value for the whole audience."""
+    """Temporal variable that is fixed at one value for the whole audience."""
 
     name: str
     values: list[ContextValue]
@@ -43,10 +43,10 @@ class WordColumn(Wire):
 
 
 class TrafficOffer(Wire):
-    """The meaning of the columns of a log of recommendations.
+    """Meaning of the columns of a log of recommendations.
 
-    `random` is the category in the column `strategy` for uniformly random items. It is absent where
-    there are none; without them, nobody can know how relevant content reached people.
+    `random` is the category in the column `strategy` for uniformly random items. It is absent if
+    there are none. Without them, nobody can know how relevant content reached people.
     """
 
     strategy: str
@@ -57,14 +57,14 @@ class TrafficOffer(Wire):
 
 
 class RankingOffer(Wire):
-    """Which sides of ranked lists are people: those whose lists they are, and those listed."""
+    """Sides of ranked lists that are people: the owners of lists, and those listed."""
 
     viewers: bool
     candidates: bool
 
 
 class LogOffer(Wire):
-    """A log: whose rows they are, which is whose privacy is counted, and its columns."""
+    """A log: the people whose rows it has, whose privacy is accounted for, and its columns."""
 
     name: str
     person: str
@@ -78,7 +78,7 @@ class LogOffer(Wire):
 class ExplorationOffer(Wire):
     """Exploration of other recommendations: the duration of a step, and the policies' digest.
 
-    An audit of envy lasts as long as all of its steps, whatever it finds.
+    An audit of envy always lasts for all of its steps, whatever it finds.
     """
 
     step_seconds: float
@@ -105,7 +105,7 @@ class FieldNote(Wire):
 
 
 class KindNote(Wire):
-    """A kind of audit: its question, the audiences it supports, its request and its release.
+    """A kind of audit: its question, the audiences that it supports, its request and its release.
 
     An audience of any other source is refused before anything is charged.
     """
@@ -123,14 +123,14 @@ class IdentifierNote(Wire):
 
 
 class AttributeNote(Wire):
-    """An attribute that people declared to the platform, and by which samples are drawn."""
+    """Attribute that people declared to the platform, and by which samples are drawn."""
 
     name: str
     values: list[str]
 
 
 class Codebook(Wire):
-    """Definitions of the catalogue's terms, made from the running code  [DR, Article 15(2)]."""
+    """Definitions of the catalogue's terms, generated from the running code [DR, Article 15(2)]."""
 
     unit_of_privacy: str
     kinds: list[KindNote]
@@ -140,7 +140,7 @@ class Codebook(Wire):
 
 
 class Change(Wire):
-    """An entry of the ledger that changed what is offered, or the model behind it."""
+    """Ledger entry that changed an offer, or the model behind it."""
 
     number: Number
     at: Instant
@@ -149,7 +149,7 @@ class Change(Wire):
 
 
 class Changelog(Wire):
-    """The running version, and earlier changes, newest first."""
+    """Running version, and earlier changes, newest first."""
 
     version: str
     items: list[Change]

@@ -1,4 +1,4 @@
-"""The console: how a signed-in program lets its person into a browser."""
+"""Sign-in of a person to the console, by a link that their program obtains."""
 
 from typing import Annotated
 
@@ -8,7 +8,9 @@ from openapi.wire_model import Instant, Wire
 
 
 class SignInLink(Wire):
-    """A link that signs the caller in to the console, once."""
+    """Link that signs the caller in to the console, once."""
 
-    url: Annotated[str, Field(description="Open it in a browser. Anybody who has the address can.")]
+    url: Annotated[
+        str, Field(description="Open the link in a browser. Anybody who has it can sign in.")
+    ]
     expires_at: Instant

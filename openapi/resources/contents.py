@@ -1,4 +1,4 @@
-"""Trial content: what the platform's model is asked to score."""
+"""Trial contents, which the platform's model scores."""
 
 from typing import Annotated, Literal, get_args
 
@@ -36,7 +36,7 @@ class ContentDraft(Wire):
 
 
 class Content(Wire):
-    """Content as the service keeps it; `digest` names what was scored on the receipt."""
+    """Content as the service stores it; on the receipt, `digest` names the scored content."""
 
     id: Identifier
     kind: ContentKind

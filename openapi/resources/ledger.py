@@ -1,4 +1,4 @@
-"""The ledger over HTTP: entries, signed heads, proofs, and the keys that sign."""
+"""The ledger over HTTP: entries, checkpoints, proofs, and signing keys."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ NoteText = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
 class Made(Wire):
-    """A person's statement in an entry, with their signature."""
+    """Statement of a person in an entry, with their signature."""
 
     by: str
     key: str
@@ -33,7 +33,7 @@ class Entry(Wire):
 
 
 class LedgerKeys(Wire):
-    """The platform's own public keys, as it states them; compare them by another way once.
+    """Public keys that the platform states; compare them once through another channel.
 
     `ledger` are C2SP verifier keys, newest first; `receipts` are JSON Web Keys.
     """
@@ -52,7 +52,7 @@ class SignedHead(Wire):
 
 
 class InclusionProof(Wire):
-    """An entry, and the path that leads from it to the root of a checkpoint."""
+    """Entry, and the path from it to the root of a checkpoint."""
 
     entry: Annotated[str, Field(description="The entry's bytes.")]
     number: Number
@@ -61,7 +61,7 @@ class InclusionProof(Wire):
 
 
 class ConsistencyProof(Wire):
-    """The proof that the checkpoint of size `new` continues the checkpoint of size `old`."""
+    """Proof that the checkpoint of size `new` is consistent with the checkpoint of size `old`."""
 
     old: Number
     new: Number

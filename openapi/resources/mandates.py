@@ -29,7 +29,7 @@ ExplorationLimit = Annotated[Amount, Field(le=1_000_000, decimal_places=6)]
 
 
 class AuditorDraft(Wire):
-    """A research organisation that was vetted."""
+    """Vetted research organisation."""
 
     model_config = example(name="Open Audit Lab")
 
@@ -43,10 +43,10 @@ class Auditor(Wire):
 
 
 class ResearcherDraft(Wire):
-    """A named individual and the public key (JWK) that only they hold.
+    """Named individual with their public key (JWK).
 
-    `auditor_id` is needed for researchers of an auditor, and absent for a regulator's or an
-    operator's staff. `outside_subject` maps tokens of an outside issuer to this person.
+    `auditor_id` is required for researchers of an auditor, and absent for a regulator's or an
+    operator's staff. `outside_subject` maps tokens of an external issuer to this person.
     """
 
     model_config = example(
@@ -78,10 +78,10 @@ class Researcher(Wire):
 
 
 class Renewal(Wire):
-    """The renewal of a limit. `lifetime_limit` on the mandate is never renewed.
+    """Renewal of a limit; the mandate's `lifetime_limit` is never renewed.
 
     `fixed`: the limit holds in each period of `days` from `valid_from` on. A span of that length
-    across two periods may hold twice the limit. `rolling`: the limit holds in every span of that
+    across two periods may have twice the limit. `rolling`: the limit holds in every span of that
     length.
     """
 
@@ -90,15 +90,15 @@ class Renewal(Wire):
 
 
 class MandateLimits(Wire):
-    """The purpose, kinds of audit, people, limits and validity of a mandate.
+    """Purpose, kinds of audit, people, limits and validity of a mandate.
 
     The limit is in epsilon, or in rho (zCDP) for audits with Gaussian noise: one of the two. It
-    bounds the sum of change-one prices. `delta` says at which delta a mandate in rho is shown as an
-    (epsilon, delta). `researcher_ids` are the individuals who may spend it; null means everybody of
-    the auditor. `exploration_limit` is the reward that people may lose by being shown other
-    recommendations than their own, in all audits of the mandate's whole life; 0 allows no such
-    audit. `opened_share` is the share of two-party runs that a regulator opens before they are
-    delivered (default: all).
+    bounds the sum of change-one prices. `delta` is the delta at which a mandate in rho is shown as
+    an (epsilon, delta). `researcher_ids` are the individuals who may spend it; null means everybody
+    of the auditor. `exploration_limit` is the reward that people may lose because they are shown
+    other recommendations than their own, in all audits of the mandate together; 0 allows no such
+    audit. `opened_share` is the share of two-party runs that a regulator opens before their
+    delivery (default: all).
     """
 
     purpose: Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -119,14 +119,14 @@ class MandateLimits(Wire):
         if (self.epsilon_limit is None) == (self.rho_limit is None):
             raise ValueError("give either epsilon_limit or rho_limit")
         if (self.renewal is None) != (self.lifetime_limit is None):
-            raise ValueError("a limit that renews needs a lifetime_limit, and only such a one")
+            raise ValueError("give renewal and lifetime_limit together, or neither")
         if self.delta is not None and self.rho_limit is None:
-            raise ValueError("delta belongs to a limit in rho")
+            raise ValueError("delta is only for a limit in rho")
         return self
 
 
 class MandateDraft(MandateLimits):
-    """The mandate that a regulator grants to an auditor."""
+    """Mandate that a regulator grants to an auditor."""
 
     model_config = example(
         auditor_id="auditor_0193c2a5f0d1000000000000000003",
@@ -141,7 +141,7 @@ class MandateDraft(MandateLimits):
 
 
 class Mandate(Wire):
-    """A mandate and what is left of it, in its currency."""
+    """A mandate and its remaining budget, in its currency."""
 
     id: Identifier
     auditor_id: Identifier
@@ -150,7 +150,7 @@ class Mandate(Wire):
     kinds: list[AuditKind]
     researcher_ids: Annotated[
         list[Identifier] | None,
-        Field(description="Individuals who may spend it; null: all of the auditor."),
+        Field(description="Individuals who may spend it (null: everybody of the auditor)."),
     ] = None
     currency: Currency
     epsilon_limit: Amount | None
@@ -161,8 +161,8 @@ class Mandate(Wire):
     delta: Decimal | None = None
     renewal: Renewal | None
     lifetime_limit: Amount | None
-    spent: Annotated[Amount, Field(description="Since the mandate began.")]
-    remaining: Annotated[Amount, Field(description="To be spent now.")]
+    spent: Annotated[Amount, Field(description="Spent since the mandate began.")]
+    remaining: Annotated[Amount, Field(description="Available now.")]
     exploration_limit: Amount = Decimal(0)
     exploration_spent: Amount = Decimal(0)
     exploration_remaining: Amount = Decimal(0)
@@ -173,7 +173,7 @@ class Mandate(Wire):
 
 
 class Budget(Wire):
-    """All mandates of the auditor who asks, newest first."""
+    """All mandates of the calling auditor, newest first."""
 
     mandates: list[Mandate]
 

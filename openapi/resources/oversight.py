@@ -1,7 +1,7 @@
-"""For regulators at a glance: who has what and spends how fast, what was refused, what is unusual.
+"""Overview for regulators: mandates, rates of spending, refusals and unusual patterns.
 
-Everything here is made of mandates, charges, requests and uploads. Nothing of it depends on people:
-whom an upload reached, scores and balances are not in it.
+All figures come from mandates, charges, requests and uploads. None depends on people: matches,
+scores and balances are not included.
 """
 
 from datetime import date
@@ -25,7 +25,7 @@ Audits = Annotated[dict[AuditState, Count], Field(description="Number of audits 
 
 
 class MandateOverview(Wire):
-    """One mandate's limit, and the rate at which it is spent."""
+    """Limit of one mandate, and the rate at which it is spent."""
 
     id: Identifier
     purpose: str
@@ -35,15 +35,16 @@ class MandateOverview(Wire):
     limit: Amount
     renewal: Renewal | None
     lifetime_limit: Amount | None
-    spent: Annotated[Amount, Field(description="Since the mandate began.")]
-    remaining: Annotated[Amount, Field(description="To be spent now.")]
+    spent: Annotated[Amount, Field(description="Spent since the mandate began.")]
+    remaining: Annotated[Amount, Field(description="Available now.")]
     spent_7_days: Amount
     spent_30_days: Amount
     exhausted_on: Annotated[
         date | None,
         Field(
-            description="When nothing that does not renew would be left, at the rate of the last "
-            "30 days. Absent if nothing was spent in them, or if the mandate ends before."
+            description="Time when the budget that does not renew would be spent, at the rate of "
+            "the last 30 days. Absent if nothing was spent in them, or if the mandate ends "
+            "earlier."
         ),
     ]
     valid_from: Instant
@@ -52,7 +53,7 @@ class MandateOverview(Wire):
 
 
 class AuditorOverview(Wire):
-    """One organisation: its mandates, its audits, and how often it was refused."""
+    """One organisation: its mandates, its audits, and the number of its refused requests."""
 
     id: Identifier
     name: str
@@ -63,7 +64,7 @@ class AuditorOverview(Wire):
 
 
 class PlatformWindow(Wire):
-    """The limit of all audits together in the window, in rho."""
+    """Limit of all audits together in the window, in rho."""
 
     limit: Amount
     spent: Amount
@@ -81,13 +82,13 @@ class Overview(Wire):
 
 
 class Refusal(Wire):
-    """A request for an audit that was refused. Nothing was charged for it."""
+    """Refused request for an audit. Nothing was charged for it."""
 
-    number: Annotated[int, Field(ge=0, description="Its entry in the ledger.")]
+    number: Annotated[int, Field(ge=0, description="Number of its ledger entry.")]
     at: Instant
     auditor_id: Identifier | None
     researcher_id: Identifier
-    code: Annotated[str, Field(description="Why: a code of the problem types.")]
+    code: Annotated[str, Field(description="Reason: a code of the problem types.")]
     audit_kind: AuditKind
     request: Annotated[Digest, Field(description="Digest of the whole request.")]
 
@@ -99,13 +100,13 @@ class RefusalCount(Wire):
 
 
 class RefusalCounts(Wire):
-    """The number of refused requests by auditor and reason."""
+    """Numbers of refused requests by auditor and reason."""
 
     counts: list[RefusalCount]
 
 
 class Figure(Wire):
-    """A number that raised a flag, with the threshold that it passed, if it has one."""
+    """Number that raised a flag, with the threshold that it passed, if it has one."""
 
     name: str
     value: Decimal
@@ -113,7 +114,9 @@ class Figure(Wire):
 
 
 class Flag(Wire):
-    """A pattern worth a question. There may be a good reason for it: it is not an accusation."""
+    """Pattern that is a reason to ask a question. It may have a good reason and is not an
+    accusation.
+    """
 
     pattern: Pattern
     at: Instant
@@ -125,33 +128,39 @@ class Flag(Wire):
 
 
 class Thresholds(Wire):
-    """When a flag is raised. These are public: an auditor can know them beforehand."""
+    """Thresholds of flags. They are public: an auditor can know them beforehand."""
 
     tiny_group: Annotated[int, Field(description="A group of fewer uploaded identifiers is tiny.")]
     tiny_audiences: Annotated[
-        int, Field(description="Least number of audiences with a tiny group that raises the flag …")
+        int,
+        Field(description="Smallest number of audiences with a tiny group that raises the flag …"),
     ]
     tiny_days: Annotated[int, Field(description="… within this number of days.")]
     similarity: Annotated[
         Decimal,
-        Field(description="Least share of identifiers in both uploads that raises the flag."),
+        Field(description="Smallest share of identifiers in both uploads that raises the flag."),
     ]
     burst_times: Annotated[
         int,
-        Field(description="Least cost of a day, as a multiple of the usual cost, that raises it …"),
+        Field(
+            description=(
+                "Smallest cost of a day, as a multiple of the usual cost, that raises the flag …"
+            )
+        ),
     ]
-    burst_share: Annotated[Decimal, Field(description="… and least share of its limit.")]
+    burst_share: Annotated[Decimal, Field(description="… and smallest share of the limit.")]
     burst_history: Annotated[
         int,
         Field(
-            description="Least number of earlier days with charges for a median as the usual cost;"
-            " with fewer, the limit divided by its days."
+            description="Smallest number of earlier days with charges for which their median is "
+            "the usual cost. With fewer days, the usual cost is the limit divided by its "
+            "days."
         ),
     ]
 
 
 class Flags(Wire):
-    """The flags of a period, newest first."""
+    """Flags of a period, newest first."""
 
     since: Instant
     until: Instant

@@ -1,4 +1,6 @@
-"""Studies, registered before they are run: the ledger keeps the digest of the study's file."""
+"""Studies that are registered before their run: the ledger stores the digest of the study's
+file.
+"""
 
 from typing import Annotated
 
@@ -9,7 +11,7 @@ from openapi.wire_model import Digest, Identifier, Instant, Wire, example
 
 
 class RegistrationDraft(Wire):
-    """A study that is not run yet, named by its digest alone: nobody learns what it asks."""
+    """Study before its run, named only by its digest: nobody learns its content."""
 
     model_config = example(digest=f"sha256:{'ab' * 32}")
 
@@ -17,7 +19,7 @@ class RegistrationDraft(Wire):
 
 
 class Registration(Wire):
-    """When a study was registered, and the entry of the ledger that says so."""
+    """Registration of a study: its time, and its ledger entry."""
 
     digest: Digest
     by: Identifier

@@ -1,7 +1,7 @@
-"""Vetting: an application, what becomes of it, and what may happen to the mandate it leads to.
+"""Vetting: applications, decisions on them, and interventions in the granted mandates.
 
 [DR] Delegated Regulation (EU) 2025/2050. [DSA] Regulation (EU) 2022/2065. Text that may name people
-is `Personal`: the ledger commits to it, and it can be erased.
+is `Personal`: the ledger only commits to it, so it can be erased.
 """
 
 from datetime import date
@@ -35,13 +35,13 @@ Ground = Literal["no-access", "vulnerability"]
 MediationOutcome = Literal["requested", "opened", "declined", "agreed", "failed"]
 WebhookState = Literal["active", "given-up"]
 Version = Annotated[int, Field(ge=1, le=1_000)]
-# Strings alone: a statement holds no floats.
+# Only strings: a statement has no floats.
 PublicJwk = Annotated[
     dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=1_024)]],
     Field(min_length=2, max_length=12),
 ]
 Limit = Annotated[Amount, Field(gt=0, le=1_000, decimal_places=6)]
-# A detached signature: docs/how-to/regulators/vet-an-application.md says of what.
+# A detached signature; docs/how-to/regulators/vet-an-application.md defines the signed bytes.
 Proof = Annotated[str, Field(max_length=2_000, pattern=r"^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+$")]
 
 _SALT = "oB3v5cZy0yq1tZ8kq3i2hQ=="
@@ -56,10 +56,11 @@ def _text(words: str) -> dict[str, str]:
 
 
 class IndividualDraft(Wire):
-    """A named individual who is to have access, and the public key that only they hold.
+    """Named individual who needs access, with their public key.
 
-    `proof`: of everybody but the principal, who signs the request, their key's signature of this
-    application, as docs/how-to/regulators/vet-an-application.md has it.
+    `proof`: the signature of this application by the individual's key (see
+    docs/how-to/regulators/vet-an-application.md). The principal has none, because they sign the
+    request.
     """
 
     name: Personal
@@ -72,7 +73,7 @@ class IndividualDraft(Wire):
 
 
 class ApplicationDraft(Wire):
-    """An application for access, as the principal applicant signs it  [DR, Article 8]."""
+    """Application for access, which the principal applicant signs [DR, Article 8]."""
 
     model_config = example(
         organisation="Open Audit Lab",
@@ -132,9 +133,9 @@ class ApplicationDraft(Wire):
         if sum(each.role == "principal" for each in self.individuals) != 1:
             raise ValueError("one of the individuals is the principal applicant")
         if (self.epsilon_limit is None) == (self.rho_limit is None):
-            raise ValueError("ask for either epsilon_limit or rho_limit")
+            raise ValueError("give either epsilon_limit or rho_limit")
         if (self.renewal is None) != (self.lifetime_limit is None):
-            raise ValueError("a limit that renews needs a lifetime_limit, and only such a one")
+            raise ValueError("give renewal and lifetime_limit together, or neither")
         return self
 
 
@@ -143,7 +144,9 @@ class KeyOnly(Wire):
 
 
 class WithdrawalDraft(Wire):
-    """The last version of an application: it is withdrawn by the applicant whose key this is."""
+    """Withdrawal of an application, named by its last version, by the applicant who holds this
+    key.
+    """
 
     model_config = example(application_id=_APPLICATION, individuals=[{"jwk": _JWK}])
 
@@ -153,7 +156,7 @@ class WithdrawalDraft(Wire):
 
 
 class DecisionDraft(Wire):
-    """A regulator's decision on one version of an application.
+    """Decision of a regulator on one version of an application.
 
     `approve` grants `mandate`: no more than was requested, to individuals of the application. It
     names `application_digest`, the digest of the canonical statement of the application that was
@@ -189,18 +192,20 @@ class DecisionDraft(Wire):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if (self.decision == "approve") != (self.mandate is not None):
-            raise ValueError("an approval has a mandate, and nothing else has")
+            raise ValueError("mandate must be set for an approval, and only then")
         if (self.decision == "approve") != (self.application_digest is not None):
-            raise ValueError("an approval has an application_digest, and nothing else has")
+            raise ValueError("application_digest must be set for an approval, and only then")
         if self.mandate is not None and not self.mandate.researcher_ids:
-            raise ValueError("access is per named individual: the mandate names researcher_ids")
+            raise ValueError(
+                "the mandate must name researcher_ids, because access is per named individual"
+            )
         if (self.decision == "extend") != (self.until is not None):
-            raise ValueError("an extension has `until`, and nothing else has")
+            raise ValueError("`until` must be set for an extension, and only then")
         return self
 
 
 class AmendmentDraft(Wire):
-    """The platform asks for the grant to be amended, and proposes other means.
+    """Request of the platform to amend a grant, with a proposal of other means.
 
     `ground`: it has no access to the data, or access would make its service or trade secrets
     vulnerable  [DSA, Article 40(5)(a) and (b)].
@@ -220,9 +225,9 @@ class AmendmentDraft(Wire):
 
 
 class MediationDraft(Wire):
-    """A step of the mediation  [DR, Article 13].
+    """Step of the mediation [DR, Article 13].
 
-    The platform has it `requested`. The regulator `opened` it, with a time limit of `days` working
+    The platform `requested` it. The regulator `opened` it, with a time limit of `days` working
     days, or `declined` it. It is `agreed`, or has `failed` by either party's statement. An
     agreement takes effect by a change of the mandate.
     """
@@ -246,7 +251,7 @@ class MediationDraft(Wire):
 
 
 class MandateStateDraft(Wire):
-    """A mandate is suspended, resumed or terminated, for a reason."""
+    """Suspension, resumption or termination of a mandate, with the reason."""
 
     model_config = example(
         mandate_id=_MANDATE, reason=_text("The conditions of Article 40(8) may no longer be met.")
@@ -257,7 +262,9 @@ class MandateStateDraft(Wire):
 
 
 class MandateChangeDraft(Wire):
-    """Changes of a mandate; null fields stay. Its currency and its individuals stay in any case."""
+    """Changes of a mandate; null fields stay unchanged. Its currency and its individuals never
+    change.
+    """
 
     model_config = example(
         mandate_id=_MANDATE,
@@ -278,12 +285,12 @@ class MandateChangeDraft(Wire):
     def _something(self) -> Self:
         changes = self.model_dump(exclude={"mandate_id", "reason"})
         if all(value is None for value in changes.values()):
-            raise ValueError("nothing would change")
+            raise ValueError("no field changes the mandate: give at least one")
         return self
 
 
 class StopDraft(Wire):
-    """An audit that explores is to show nobody anything more, for a reason."""
+    """Stop of an audit that explores, with the reason: nobody is shown anything more."""
 
     model_config = example(
         audit_id="audit_0193c2a5f0d1000000000000000007",
@@ -295,10 +302,10 @@ class StopDraft(Wire):
 
 
 class KeyChangeDraft(Wire):
-    """A new public key of one's own. `proof`: the new key's signature, as
-    docs/how-to/regulators/vet-an-application.md has it.
+    """New public key of the caller. `proof`: the new key's signature (see
+    docs/how-to/regulators/vet-an-application.md).
 
-    The request itself is signed with the old key.
+    The old key signs the request itself.
     """
 
     model_config = example(jwk=_JWK, proof="eyJhbGciOiJFZDI1NTE5In0..c2lnbmF0dXJl")
@@ -308,7 +315,7 @@ class KeyChangeDraft(Wire):
 
 
 class RemovalDraft(Wire):
-    """The permanent removal of an individual's access, with immediate effect."""
+    """Permanent removal of an individual's access, with immediate effect."""
 
     model_config = example(
         researcher_id=_RESEARCHER, reason=_text("No longer employed by the research organisation.")
@@ -319,7 +326,7 @@ class RemovalDraft(Wire):
 
 
 class ErasureDraft(Wire):
-    """The personal text of an application or of an individual is to be erased."""
+    """Erasure of the personal text of an application or of an individual."""
 
     model_config = example(subject_id=_APPLICATION)
 
@@ -327,14 +334,14 @@ class ErasureDraft(Wire):
 
 
 class Erasure(Wire):
-    """The erased texts: the ledger keeps the commitments, and nobody keeps the text."""
+    """Erased texts: the ledger keeps the commitments, and nobody keeps the text."""
 
     subject_id: Identifier
     commitments: list[Digest]
 
 
 class WebhookDraft(Wire):
-    """The address to which new entries are pushed: those after number `after`, or from now on."""
+    """URL to which new entries are pushed: those after number `after` (default: from now on)."""
 
     model_config = example(url="https://regulator.example.org/hooks/audits")
 
@@ -343,7 +350,7 @@ class WebhookDraft(Wire):
 
 
 class Webhook(Wire):
-    """The address for pushed entries, the progress, and the signing key (Standard Webhooks).
+    """URL for pushed entries, with its progress and signing key (Standard Webhooks).
 
     `after` is the last entry delivered or skipped. `given-up`: no entry was accepted for a day;
     register it again with `after`.
@@ -353,13 +360,13 @@ class Webhook(Wire):
     url: str
     state: WebhookState
     after: Annotated[int, Field(ge=-1)]
-    failures: Annotated[int, Field(ge=0, description="In a row, up to now.")]
+    failures: Annotated[int, Field(ge=0, description="Number of consecutive failures up to now.")]
     public_key: str
     created_at: Instant
 
 
 class Individual(Wire):
-    """A named individual of an application; text that was erased is null."""
+    """Named individual of an application; erased text is null."""
 
     researcher_id: Identifier
     key_thumbprint: str
@@ -374,8 +381,8 @@ class Deadline(Wire):
 
     what: str
     who: str
-    due: Annotated[Instant, Field(description="The first moment after the period.")]
-    last_day: Annotated[date, Field(description="The last day of the period, in `time_zone`.")]
+    due: Annotated[Instant, Field(description="First moment after the period.")]
+    last_day: Annotated[date, Field(description="Last day of the period, in `time_zone`.")]
     time_zone: Annotated[
         str,
         Field(
@@ -387,7 +394,7 @@ class Deadline(Wire):
 
 
 class ApplicationEvent(Wire):
-    """A change of state: the entry of the ledger that made it, who signed it, and why."""
+    """Change of state: its ledger entry, its signer, and its reason."""
 
     number: Number
     kind: str
@@ -398,7 +405,7 @@ class ApplicationEvent(Wire):
 
 
 class Application(Wire):
-    """An application as it stands; personal text that was erased is null."""
+    """Current state of an application; erased personal text is null."""
 
     id: Identifier
     state: ApplicationState

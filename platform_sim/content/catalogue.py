@@ -1,6 +1,6 @@
-"""The past content that people saw: what it was about, and what it said.
+"""Past content that people saw: its topic and its text.
 
-What it was about decides who clicked, and stays with the world. The model reads what it said.
+The topic determines who clicked, and only the world knows it. The model reads the text.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _PIECES = {"job": 180, "housing": 40, "credit": 30, "news": 90, "political": 60}
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of past content: its topic (latent) and itself."""
+    """One piece of past content, with its latent topic."""
 
     topic: str
     content: Mapping[str, Any]
@@ -48,7 +48,7 @@ def _piece(rng: np.random.Generator, kind: str, topic: str) -> Piece:
 
 
 def _attributes(rng: np.random.Generator, kind: str, topic: str) -> dict[str, str]:
-    """Half of the jobs say outright which occupation they are for."""
+    """Return attributes; half of the jobs state their occupation."""
     if kind != "job" or rng.random() < 0.5:
         return {}
     return {"occupation": OCCUPATIONS[TRADES.index(topic)]}

@@ -21,18 +21,20 @@ PLAIN = 1 + len(KINDS) + 1
 
 @dataclass(frozen=True)
 class Reader:
-    """Turns content into numbers: PLAIN ones (constant, kind, image), then one per stem."""
+    """Reader of content as numbers: PLAIN ones (constant, kind, image), then one per stem."""
 
     stems: tuple[str, ...]
 
     @classmethod
     def of(cls, contents: Iterable[Mapping[str, Any]]) -> "Reader":
-        """A reader who knows the words of this content."""
+        """Return a reader who knows the words of this content."""
         seen = map(_seen_in, contents)
         return cls(tuple(sorted({stem for content in seen for stem in _counts(content)})))
 
     def read(self, content: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Words together have length one, so a long text does not shout down a short one."""
+        """Return the features of a content; words together have length one, so long texts do not
+        dominate.
+        """
         return _numbers(self.stems, _seen_in(content))
 
 
@@ -57,7 +59,7 @@ def _seen_in(content: Mapping[str, Any]) -> _Seen:
     )
 
 
-# Content is scored for one batch of people after the other, and read for the first of them.
+# Content is scored for one batch of people after the other, and read only for the first.
 @lru_cache(maxsize=1_024)
 def _numbers(stems: tuple[str, ...], content: _Seen) -> NDArray[np.float64]:
     kinds = [float(content.kind == kind) for kind in KINDS]

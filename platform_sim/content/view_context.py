@@ -1,7 +1,7 @@
-"""The temporal context of a view: the hour and the device.
+"""Temporal context of a view: the hour and the device.
 
-In an audit it is the same for everybody, so that what differs comes from people's history and not
-from the moment (paper 1, §4.3.2).
+In an audit it is the same for everybody, so differences come from people's history and not from the
+moment (paper 1, §4.3.2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +19,17 @@ WIDTH = 3
 def moments(
     hour: NDArray[np.float64] | float, computer: NDArray[np.bool_] | bool
 ) -> NDArray[np.float64]:
-    """Hours on a circle, and whether the device is a computer: one row per view."""
+    """Return hours on a circle, and whether the device is a computer, with one row per view."""
     angle = np.asarray(hour) * (2 * np.pi / 24)
     return np.stack([np.sin(angle), np.cos(angle), np.asarray(computer, np.float64)], axis=-1)
 
 
-def frozen(context: Mapping[str, str | float]) -> NDArray[np.float64]:
-    """The one moment at which a whole audience is scored."""
+def make_single_moment(context: Mapping[str, str | float]) -> NDArray[np.float64]:
+    """Return the one moment at which a whole audience is scored."""
     if context.keys() != CONTEXT.keys():
-        raise ValueError(f"the context has a value for each of {', '.join(CONTEXT)}, no more")
+        raise ValueError(
+            f"the context must have a value for each of {', '.join(CONTEXT)}, and no others"
+        )
     for name, value in context.items():
         if value not in CONTEXT[name]:
             raise ValueError(f"{name} is one of {', '.join(map(str, CONTEXT[name]))}")

@@ -1,4 +1,4 @@
-"""The words of content, by topic and kind. Past content is made of them; ads may use any words."""
+"""Words of content, by topic and kind. Past content consists of them; ads may use any words."""
 
 TOPIC_WORDS = {
     "technology": "software engineer developer python code cloud data backend frontend systems "

@@ -1,4 +1,4 @@
-"""Drawing one of a few values for each person, with chances that depend on who they are."""
+"""Draws of one of a few values for each person, with person-dependent probabilities."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def draw(rng: np.random.Generator, weights: Sequence[float], count: int) -> Code
 def draw_each(
     rng: np.random.Generator, weights: ArrayLike, rows: Codes | NDArray[np.intp]
 ) -> Codes:
-    """One draw per person, with the weights in the row of the table that is theirs."""
+    """Return one draw per person, with the weights in their row of the table."""
     table = np.cumsum(np.asarray(weights, np.float64), axis=1)
     table /= table[:, -1:]
     chances = rng.random(len(rows))

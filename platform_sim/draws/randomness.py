@@ -1,7 +1,7 @@
-"""All chance in a world comes from its seed, by name.
+"""Randomness of a world: streams from its seed, by name.
 
-Each part of the world draws from a stream of its own. A part added later takes a new name and
-leaves everything drawn before it as it was, byte for byte.
+Each part of the world draws from its own stream. A part added later uses a new name and leaves all
+other draws unchanged, byte for byte.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """The generator of the part of this name."""
+    """Return the generator of the part of this name."""
     return np.random.default_rng(_key(seed, name))
 
 
-def lots(seed: int, name: str, persons: NDArray[np.int64]) -> NDArray[np.float64]:
+def draw_uniform(seed: int, name: str, persons: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each person; it does not depend on who else is asked for."""
     key = np.uint64(_key(seed, name) & (2**64 - 1))
     bits = _splitmix(key, persons.astype(np.uint64)) >> np.uint64(11)

@@ -1,4 +1,4 @@
-"""Bandit problems with a known answer: four with ten arms, and how rewards of 0 or 1 are drawn.
+"""Bandit problems with a known answer: four with ten arms, and draws of rewards of 0 or 1.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.2 (Figure 3).
 """
@@ -22,7 +22,7 @@ PROBLEMS: dict[int, Floats] = {
 }
 
 
-def alike(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
+def equal_arms(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
     """Rewards of 0 or 1 of targets whose arms have the same means."""
 
     def rewards(_: Ints, arms: Ints) -> Floats:
@@ -31,7 +31,7 @@ def alike(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Flo
     return rewards
 
 
-def by_person(utilities: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
+def arms_of_people(utilities: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
     """Rewards of 0 or 1 of each person from each person's policy, `utilities[person, policy]`."""
 
     def rewards(people: Ints, policies: Ints) -> Floats:

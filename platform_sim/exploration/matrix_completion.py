@@ -1,4 +1,4 @@
-"""Completing a matrix of people and items from a part of it, by alternating least squares.
+"""Completion of a matrix of people and items from a part of it, by alternating least squares.
 
 Each side has the same number of latent factors. Given one side, the other is a ridge regression per
 row; the two alternate. All rows are solved in one batched operation.
@@ -24,7 +24,7 @@ def complete(
     ridge: float = 0.1,
     turns: int = 12,
 ) -> Floats:
-    """Scores of all cells, fitted to `values` weighted by `confidence`; 0 ignores a cell."""
+    """Return scores of all cells, fitted to `values` weighted by `confidence`; 0 ignores a cell."""
     rng = stream(seed, "factors")
     items = rng.standard_normal((values.shape[1], factors)) / np.sqrt(factors)
     people = np.zeros((values.shape[0], factors))
@@ -35,7 +35,7 @@ def complete(
 
 
 def _regress(known: Floats, values: Floats, confidence: Floats, ridge: float) -> Floats:
-    """The factors x of each row that minimise Σ_a c_a (v_a - x·y_a)² + ridge |x|²."""
+    """Return the factors x of each row that minimise Σ_a c_a (v_a - x·y_a)² + ridge |x|²."""
     # x = (Yᵀ C Y + ridge I)⁻¹ Yᵀ C v, one system per row   [HKV08]
     squares = np.einsum("af,ag->afg", known, known).reshape(len(known), -1)
     size = known.shape[1]

@@ -1,8 +1,8 @@
 """Preferences, completed from past choices: the truth of an audit of envy.
 
-Everybody has chosen some items, popular ones and those of their taste more often. The truth is
-that history completed by matrix factorisation, clipped to [0, 1]: the chance that a person likes
-it.
+Everybody has chosen some items, popular ones and those of their taste more often. The truth is this
+history completed by matrix factorisation and clipped to [0, 1]: the probability that a person likes
+an item.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5 (how their ground truth is made).
 [HKV08] Hu, Koren, Volinsky, Collaborative filtering for implicit feedback datasets, ICDM 2008.
@@ -38,11 +38,11 @@ def make_choices(seed: int, people: int, items: int) -> NDArray[np.bool_]:
 
 def make_preferences(seed: int, people: int, items: int, factors: int = 48) -> Floats:
     """ρ^m(a): the chance that person m likes item a."""
-    return completed(seed, make_choices(seed, people, items), factors)
+    return complete_preferences(seed, make_choices(seed, people, items), factors)
 
 
-def completed(seed: int, chosen: NDArray[np.bool_], factors: int = 48) -> Floats:
-    """The chances behind what was chosen, by as many factors."""
+def complete_preferences(seed: int, chosen: NDArray[np.bool_], factors: int = 48) -> Floats:
+    """Return the probabilities behind what was chosen, by as many factors."""
     # Confidence 1 + 5 in what was chosen, 1 in what was not   [HKV08]
     confidence = np.where(chosen, 1 + _SURE, 1.0)
     scores = complete(chosen.astype(float), confidence, factors, seed=seed, ridge=_TRUTH_RIDGE)

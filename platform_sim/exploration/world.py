@@ -1,9 +1,8 @@
-"""Recommendations per person, and the rewards that people would get from those of others.
+"""Recommendations per person, and people's rewards from those of others.
 
-People have one of a fixed number of tastes, whose preferences are completed from a history.
-Everybody gets the item that suits them best; of some, the wronged, the recommender knows no more
-than what is popular, a model of one factor: they envy those whose taste is near theirs and who are
-served well.
+People have one of a fixed number of tastes, whose preferences are completed from a history. Most
+people get the item that suits them best. For some, the wronged, the recommender knows only what is
+popular, a model of one factor. They envy well-served people with similar tastes.
 
 It has the methods of `api.platforms.interfaces`'s Policies, without importing them.
 
@@ -16,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
-from platform_sim.exploration.policies import best, softmax, utilities
+from platform_sim.draws.randomness import draw_uniform
+from platform_sim.exploration.policies import best_item_policies, softmax, utilities
 from platform_sim.exploration.preferences import learn, make_preferences
 
 Persons = NDArray[np.int64]
@@ -26,7 +25,7 @@ Floats = NDArray[np.float64]
 TASTES, _ITEMS, _FACTORS = 240, 120, 16
 _SHARPNESS = 2.0
 _CONSENTING = 0.98
-# More than the steps of any course.
+# More than the steps of any audit.
 _STEPS = 1 << 21
 
 
@@ -48,26 +47,26 @@ class Exploration:
         return self._pace
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
-        return np.asarray(lots(self.seed, "consent", persons) < _CONSENTING)
+        return np.asarray(draw_uniform(self.seed, "consent", persons) < _CONSENTING)
 
     def rewards(
         self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
     ) -> Floats:
         """1 if the target liked what was shown, 0 if not; the same when it is asked for again."""
-        chance = lots(self.seed, f"reward/{course}", targets * _STEPS + steps)
+        chance = draw_uniform(self.seed, f"reward/{course}", targets * _STEPS + steps)
         return np.asarray(chance < self.utility(targets, arms), np.float64)
 
     def utility(self, targets: Persons, arms: Persons) -> Floats:
-        """The truth: how likely each target likes what is recommended to the arm."""
+        """Return the truth: the probability that each target likes the arm's recommendation."""
         return np.asarray(self._utilities[self._tastes[targets], self._policies[arms]])
 
     def are_wronged(self, persons: Persons) -> NDArray[np.bool_]:
-        return np.asarray(lots(self.seed, "wronged", persons) < self.wronged)
+        return np.asarray(draw_uniform(self.seed, "wronged", persons) < self.wronged)
 
     @cached_property
     def _tastes(self) -> Persons:
         everybody = np.arange(self.people)
-        return (lots(self.seed, "taste", everybody) * TASTES).astype(np.int64)
+        return (draw_uniform(self.seed, "taste", everybody) * TASTES).astype(np.int64)
 
     @cached_property
     def _policies(self) -> Persons:
@@ -78,4 +77,4 @@ class Exploration:
         """Return the utility for each taste of each taste's policy, served well, then badly."""
         preferences = make_preferences(self.seed, TASTES, _ITEMS, _FACTORS)
         popular = softmax(learn(self.seed, preferences, 1), _SHARPNESS)
-        return utilities(preferences, np.concatenate([best(preferences), popular]))
+        return utilities(preferences, np.concatenate([best_item_policies(preferences), popular]))

@@ -1,7 +1,7 @@
-"""The log of a feed: one row per item shown to a viewer, sorted by viewer.
+"""Log of a feed: one row per item shown to a viewer, sorted by viewer.
 
-It has the methods of `api.platforms.interfaces`'s Logs, without importing them: what a log is, is
-told in plain dictionaries. Rows are made when they are first read.
+It has the methods of `api.platforms.interfaces`'s Logs, without importing them: plain dictionaries
+describe a log. Rows are made when they are first read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ class Impressions:
     rows_per_day: int = 40_000
 
     def logs(self) -> Mapping[str, Mapping[str, Any]]:
-        """All public: columns, their values, and which traffics there are."""
+        """Return the public facts: columns, their values, and the traffics."""
         random = RANDOM if self.feed.activation > 0 else None
         traffic = {
             "strategy": "strategy",
@@ -50,7 +50,7 @@ class Impressions:
     def read(
         self, log: str, persons: NDArray[np.int64], columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """All rows of these viewers, who are sorted, ordered by viewer."""
+        """Yield all rows of these sorted viewers, ordered by viewer."""
         if log != FEED:
             raise ValueError(f"there is no log {log!r}")
         starts = np.searchsorted(self._viewers, persons, "left")
@@ -71,13 +71,15 @@ class Impressions:
         return table.take(pa.array(order)).combine_chunks()
 
     def traffic(self, name: str) -> pa.Table:
-        """The rows of one traffic, in the shape of the paper's data: signals, creator, day."""
+        """Return the rows of one traffic, shaped as the paper's data: signals, creator,
+        day.
+        """
         mine = pc.equal(self.table["strategy"].cast(pa.string()), name)
         return self.table.filter(mine).drop_columns(["strategy"])
 
     def write_parquet(self, folder: Path) -> dict[str, Path]:
-        """One file for each traffic."""
-        import polars as pl  # a second to import, and needed here alone
+        """Write one file for each traffic."""
+        import polars as pl  # importing takes a second, and only this function needs it
 
         paths = {name: folder / f"{name}.parquet" for name in self.feed.traffics}
         for name, path in paths.items():

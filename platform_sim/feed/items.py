@@ -1,7 +1,7 @@
 """Items that can be recommended on a day, with topic, quality and creator.
 
-The creator of an item is public: the platform declares it. Young creators make more about
-technology and sport; how good an item is does not depend on its creator.
+The creator of an item is public: the platform declares it. Young creators make more items about
+technology and sport; the quality of an item does not depend on its creator.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Items:
 
 @lru_cache(maxsize=32)
 def make_items(seed: int, day: int) -> Items:
-    """The pool of one day; every day has new items."""
+    """Return the pool of one day; every day has new items."""
     rng = stream(seed, f"items/{day}")
     young = draw(rng, _YOUNG, POOL)
     leanings = [[1.0] * len(TOPICS), [_LEANING.get(topic, 1.0) for topic in TOPICS]]

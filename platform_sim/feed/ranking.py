@@ -1,12 +1,12 @@
-"""A feed: what is shown to whom, in two stages, and what random traffic probes.
+"""Feed of recommendations in two stages, with random traffic.
 
-Recall keeps some of many candidates by a rough guess of what a viewer likes, ranking shows the best
-of them by a better one. Both may lean towards a group of creators; a strategy boosts groups in
-ranking. Of all requests, a few are activated: they also get items drawn uniformly from the whole
-pool, and items that passed recall, whatever their rank, so that each stage can be measured alone.
+Recall keeps some of many candidates by a rough estimate of a viewer's taste; ranking shows the best
+of them by a better estimate. Both may favour a group of creators; a strategy boosts groups in
+ranking. A few requests are activated: they also get items drawn uniformly from the whole pool, and
+items that passed recall, whatever their rank. So each stage can be measured alone.
 
-Whether a viewer likes an item is settled once for the pair. An item that both traffics choose for a
-viewer is shown once and logged in both.
+Each pair of viewer and item has one fixed answer whether the viewer likes the item. An item that
+both traffics choose for a viewer is shown once and logged in both.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, §3.2 (activation), §4.4 (boosting), I.1 (de-duplication), I.4 (stages).
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots, stream
+from platform_sim.draws.randomness import draw_uniform, stream
 from platform_sim.feed.items import CREATORS, POOL, Items, make_items
 from platform_sim.world import World
 
@@ -33,8 +33,7 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True)
 class Feed:
-    """Recommendations of a platform. Weights are by value of `attribute`; a value not named weighs
-    1.
+    """Recommendations of a platform. Weights are by value of `attribute` (default: 1).
 
     A weight w adds ln w to a score with Gumbel noise: an item is chosen as if there were w of it.
     `strategies` have such weights for ranking, and a share each of all viewers; `default` has none.
@@ -51,9 +50,9 @@ class Feed:
 
     def __post_init__(self) -> None:
         if not 0 <= self.activation <= 1:
-            raise ValueError("the probability of activation is from 0 to 1")
+            raise ValueError("the probability of activation must be from 0 to 1")
         if not 1 <= self.shown <= _RECALLED:
-            raise ValueError(f"a request shows from 1 to {_RECALLED} items")
+            raise ValueError(f"a request must show from 1 to {_RECALLED} items")
         if {RANDOM, RECALLED} & set(self.strategies):
             raise ValueError(f"{RANDOM} and {RECALLED} are traffics, not strategies")
 
@@ -73,7 +72,7 @@ class ShownItems:
 
 
 def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
-    """One day of requests, a chunk at a time."""
+    """Return the shown items of one day of requests, computed in chunks."""
     rng = stream(world.seed, f"feed/{day}")
     online = np.cumsum(np.exp(0.7 * world.interests.activity.astype(np.float64)))
     viewers = np.searchsorted(online, rng.random(requests) * online[-1]).astype(np.int64)
@@ -87,18 +86,23 @@ def serve(world: World, feed: Feed, day: int, requests: int) -> ShownItems:
     key = (viewer * len(feed.traffics) + traffic) * POOL + item
     _, first = np.unique(key, return_index=True)
     viewer, item, traffic = viewer[first], item[first], traffic[first]
-    return ShownItems(viewer, item, traffic, likes(world, items, day, viewer, item))
+    return ShownItems(viewer, item, traffic, draw_likes(world, items, day, viewer, item))
 
 
-def likes(
+def draw_likes(
     world: World, items: Items, day: int, viewer: Numbers, item: Numbers
 ) -> NDArray[np.bool_]:
-    """Whether each viewer likes each item: the same whenever the pair is asked for."""
+    """Tell whether each viewer likes each item; the answer for a pair is always the same."""
     pair = (viewer * POOL + item).astype(np.int64)
-    return np.asarray(lots(world.seed, f"likes/{day}", pair) < chances(world, items, viewer, item))
+    return np.asarray(
+        draw_uniform(world.seed, f"likes/{day}", pair)
+        < like_probabilities(world, items, viewer, item)
+    )
 
 
-def chances(world: World, items: Items, viewer: Numbers, item: Numbers) -> NDArray[np.float64]:
+def like_probabilities(
+    world: World, items: Items, viewer: Numbers, item: Numbers
+) -> NDArray[np.float64]:
     """Return how likely a viewer is to like an item: the truth that no stage sees."""
     taste = world.interests.tastes[viewer, items.topic[item]]
     return np.asarray(1 / (1 + np.exp(-(_BASE + _TASTE * taste + items.quality[item]))), np.float64)
@@ -108,12 +112,12 @@ def _serve_some(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Viewer, item and traffic of each row of some requests."""
-    arms = (lots(world.seed, "arms", viewers) * len(feed.strategies)).astype(np.int64)
+    arms = (draw_uniform(world.seed, "arms", viewers) * len(feed.strategies)).astype(np.int64)
     recalled = _recall(world, feed, items, viewers, rng)
     chosen = _rank(world, feed, items, viewers, recalled, arms, rng)
     active = np.flatnonzero(rng.random(len(viewers)) < feed.activation)
     probed = _drawn(rng, len(active), feed.shown)
-    # Of what passed recall, as many as are shown, whichever they are: its order is random.
+    # The first items that passed recall, whose order is random.
     passed = recalled[active, : feed.shown]
     count = len(feed.strategies)
     rows = [
@@ -132,7 +136,7 @@ def _long(viewers: Numbers, items: Numbers, traffic: Numbers) -> tuple[Numbers, 
 
 
 def _drawn(rng: np.random.Generator, requests: int, count: int) -> Numbers:
-    """Distinct items for each request, each uniform over the pool."""
+    """Return distinct items for each request, each uniform over the pool."""
     start = rng.integers(0, POOL, (requests, 1))
     step = rng.integers(1, POOL, (requests, 1))
     return np.asarray((start + step * np.arange(count)) % POOL, np.int64)
@@ -141,7 +145,7 @@ def _drawn(rng: np.random.Generator, requests: int, count: int) -> Numbers:
 def _recall(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> Numbers:
-    """Return the candidates that suit what was noticed of the viewer, in random order."""
+    """Return the candidates that suit the viewer's noticed tastes, in random order."""
     candidates = _drawn(rng, len(viewers), _CANDIDATES)
     noticed = world.interests.noticed[viewers[:, None], items.topic[candidates]]
     score = _TASTE * noticed + _boost(items, feed, feed.recall)[candidates]
@@ -160,7 +164,7 @@ def _rank(
     arms: Numbers,
     rng: np.random.Generator,
 ) -> Numbers:
-    """The best of what passed recall, by taste and quality and the strategy's boosts."""
+    """Return the best of what passed recall, by taste and quality and the strategy's boosts."""
     noticed = world.interests.noticed[viewers[:, None], items.topic[recalled]]
     score = 2 * (_TASTE * noticed + items.quality[recalled])
     score += _boost(items, feed, feed.ranking)[recalled]
@@ -179,7 +183,7 @@ def _boost(items: Items, feed: Feed, weights: Weights) -> NDArray[np.float32]:
 def true_utilities(
     world: World, feed: Feed, strategy: str, day: int = 0, requests: int = 20_000
 ) -> dict[str, float]:
-    """P(shown | liked, group) up to a factor, from chances instead of labels.
+    """Return P(shown | liked, group) up to a factor, from probabilities instead of labels.
 
     For tests and the ground truth of demos: no auditor sees it.
     """
@@ -195,7 +199,12 @@ def true_utilities(
     found = {}
     for code, value in enumerate(CREATORS[feed.attribute]):
         liked = [
-            float(np.mean(chances(world, items, viewers[:, None], some) * (groups[some] == code)))
+            float(
+                np.mean(
+                    like_probabilities(world, items, viewers[:, None], some)
+                    * (groups[some] == code)
+                )
+            )
             for some in (chosen, probed)
         ]
         found[value] = liked[0] / liked[1]

@@ -19,7 +19,7 @@ SIGNALS = {
 def make_signals(
     liked: NDArray[np.bool_], rng: np.random.Generator
 ) -> dict[str, NDArray[np.uint8]]:
-    """One column of zeros and ones for each signal."""
+    """Return one column of zeros and ones for each signal."""
     found = {
         name: liked & (rng.random(len(liked), np.float32) < chance)
         for name, chance in SIGNALS.items()

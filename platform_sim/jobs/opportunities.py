@@ -1,10 +1,9 @@
-"""Logs of opportunities: who was scored, who got one, and what came of it.
+"""Logs of opportunities: scored people, given opportunities, and outcomes.
 
 `instajob`: candidates of jobs, notified where the score reaches a threshold. `pymk`: candidates in
 members' lists, ranked by score and seen as far as the viewer scrolled; `pymk-viewers` has the same
-rows as those of the viewers, for audits that are to protect them. Outcomes are there only where an
-opportunity was given. It has the methods of `api.platforms.interfaces`'s Logs, without importing
-them.
+rows as those of the viewers, for audits that protect the viewers. Outcomes exist only for given
+opportunities. It has the methods of `api.platforms.interfaces`'s Logs, without importing them.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from platform_sim.draws.randomness import stream
 from platform_sim.jobs.outcome_model import OutcomeModel, learn
-from platform_sim.jobs.outcomes import Prejudice, expected, realised
+from platform_sim.jobs.outcomes import Prejudice, expected_outcomes, realise_outcomes
 from platform_sim.jobs.pairs import Pairs, job_pairs, list_pairs
 from platform_sim.learned_model.bias import Bias
 from platform_sim.people.demographics import ATTRIBUTES
@@ -31,7 +30,7 @@ THRESHOLD = 0.3
 _VERSION = 1
 _MAKERS = {"instajob": job_pairs, "pymk": list_pairs}
 _GIVEN = {"instajob": "notified", "pymk": "seen"}
-# A log whose rows are of those whose lists they are, by the log whose rows it has.
+# Log whose rows belong to the owners of lists, by the log with the same rows.
 _VIEWERS = {"pymk-viewers": "pymk"}
 _LEARNED_FROM = 400_000
 _LEARNED_FROM_EACH = 20
@@ -41,7 +40,7 @@ _ROWS_AT_ONCE = 65_536
 
 @dataclass(frozen=True, eq=False)
 class Logged:
-    """One log, sorted by person. `truth` is E[Y] of each row, which no column holds."""
+    """One log, sorted by person. `truth` is E[Y] of each row, which is in no column."""
 
     table: pa.Table
     truth: NDArray[np.float64]
@@ -50,8 +49,8 @@ class Logged:
 class Opportunities:
     """Both logs of a world, with about `rows` scored pairs each.
 
-    `bias` is the model's, put on its scores; `prejudice` is people's, in the past that the model
-    learned from and now. `told`: whether the model is told people's gender.
+    `bias` is the model's, added to its scores; `prejudice` is people's, in the past from which the
+    model learned and now. `told`: whether the model knows people's gender.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class Opportunities:
     def read(
         self, log: str, persons: NDArray[np.int64], columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """All rows of these people, which are sorted and distinct, in their order."""
+        """Yield all rows of these sorted and distinct people, in their order."""
         table = self.log(log).table.select(["person", *(c for c in columns if c != "person")])
         owners = table["person"].to_numpy()
         starts = np.searchsorted(owners, persons, side="left")
@@ -94,7 +93,7 @@ class Opportunities:
             yield from taken.combine_chunks().to_batches()
 
     def log(self, name: str) -> Logged:
-        """The log of this name, made when first asked for."""
+        """Return the log of this name, which is made at its first use."""
         if name not in (*_MAKERS, *_VIEWERS):
             raise ValueError(f"{name!r} is none of {', '.join((*_MAKERS, *_VIEWERS))}")
         if name not in self._made:
@@ -103,13 +102,13 @@ class Opportunities:
         return self._made[name]
 
     def table(self, name: str, attribute: str = "gender") -> pa.Table:
-        """The log as a researcher would hold it, with a column of the people's attribute."""
+        """Return the log as a researcher would hold it, with a column of the people's attribute."""
         made = self.log(name).table
         codes = self.world.demographics.codes(attribute)[made["person"].to_numpy()]
         return made.append_column(attribute, pa.array(ATTRIBUTES[attribute]).take(pa.array(codes)))
 
     def write(self, name: str, path: str | Path, attribute: str = "gender") -> None:
-        """As Parquet."""
+        """Write the log as Parquet."""
         pq.write_table(self.table(name, attribute), path)
 
     @cached_property
@@ -124,12 +123,13 @@ class Opportunities:
             "words": {_GIVEN[name]: ("yes", "no")},
             "model_digest": self._digest(name),
             "traffic": None,
-            # A viewer's list is somebody's: those rows are the other log's, which protects both.
+            # A viewer's list belongs to the viewer: those rows are in the other log, which protects
+            # both.
             "ranking": {"query": "query", "place": "rank"} if name == "instajob" else None,
         }
 
     def _digest(self, name: str) -> str:
-        """Return the digest of what the model is made from, without learning the model."""
+        """Return the digest of the model's inputs, without learning the model."""
         recipe = (_VERSION, name, self.world, self.bias, self.prejudice, self.told)
         return f"sha256:{hashlib.sha256(repr(recipe).encode()).hexdigest()}"
 
@@ -138,7 +138,7 @@ class Opportunities:
         pairs = pairs.take(np.lexsort((pairs.query, pairs.person)))
         score = self._score(self.model(name), pairs)
         chances = self.prejudice.apply(pairs, self.world.demographics)
-        outcome = realised(chances, self.world.seed, name)
+        outcome = realise_outcomes(chances, self.world.seed, name)
         rank = _ranks(pairs.query, score)
         given = score >= THRESHOLD if name == "instajob" else self._scrolled(pairs.query, rank)
         table = pa.table(
@@ -151,7 +151,7 @@ class Opportunities:
                 "rank": rank.astype(np.int32),
             }
         )
-        return Logged(table, expected(chances))
+        return Logged(table, expected_outcomes(chances))
 
     def model(self, name: str) -> OutcomeModel:
         """Return the model that scores the pairs of this log; it learns at the first call."""
@@ -160,11 +160,11 @@ class Opportunities:
         return self._models[name]
 
     def _learn(self, name: str) -> OutcomeModel:
-        """From pairs of the past, all of which were given their opportunity."""
+        """Learn from past pairs, all of which had an opportunity."""
         rows = min(_LEARNED_FROM, _LEARNED_FROM_EACH * self.world.people)
         past = _MAKERS[name](self.world, rows, f"{name}/past")
         chances = self.prejudice.apply(past, self.world.demographics)
-        outcomes = realised(chances, self.world.seed, f"{name}/past")
+        outcomes = realise_outcomes(chances, self.world.seed, f"{name}/past")
         number = len(ATTRIBUTES["gender"]) if self.told else 1
         return learn(past.seen, outcomes, self._genders[past.person], number)
 
@@ -175,14 +175,16 @@ class Opportunities:
         return np.clip(score, 0.0, 1.0)
 
     def _scrolled(self, query: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each candidate was reached: viewers go on with the same chance at each."""
+        """Tell whether each candidate was reached: viewers continue with the same probability at
+        each.
+        """
         rng = stream(self.world.seed, "pymk/scrolling")
         depth = rng.geometric(1 - _SCROLL_ON, self.world.people)
         return np.asarray(rank <= depth[query])
 
 
 def _of_viewers(log: Logged) -> Logged:
-    """The same rows, as those of the viewers: a list is its viewer's."""
+    """Return the same rows, as those of the viewers: a list is its viewer's."""
     viewer, candidate = log.table["query"].to_numpy(), log.table["person"].to_numpy()
     order = pa.array(np.lexsort((candidate, viewer)))
     table = log.table.set_column(0, "person", log.table["query"])
@@ -191,7 +193,7 @@ def _of_viewers(log: Logged) -> Logged:
 
 
 def _ranks(query: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.int64]:
-    """1 for the highest score of each query."""
+    """Return ranks: 1 for the highest score of each query."""
     order = np.lexsort((-score, query))
     sorted_query = query[order]
     found = np.empty(len(query), np.int64)

@@ -1,8 +1,8 @@
-"""The score of an opportunity: the outcome that is to be expected, learned from past ones.
+"""Score of an opportunity: the expected outcome, learned from past ones.
 
-A fractional logistic regression on what is seen of a pair. A model that is told people's group
-learns a regression for each, and so what people of each group do; one that is not may be wrong
-about a group without meaning to.
+The model is a fractional logistic regression on the visible features of a pair. A model that knows
+people's group learns a regression for each group. Another model may be wrong about a group
+unintentionally.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class OutcomeModel:
-    """`weights[group]` of what is seen; one row only if groups are not told apart."""
+    """Model with `weights[group]` of visible features; only one row if groups are not
+    distinguished.
+    """
 
     weights: Floats
 
     def score(self, seen: NDArray[np.float32], groups: NDArray[np.int8]) -> Floats:
-        """In (0, 1), one per pair."""
+        """Return scores in (0, 1), one per pair."""
         own = self.weights[groups if len(self.weights) > 1 else np.zeros(len(groups), np.int8)]
         return np.asarray(1 / (1 + np.exp(-np.einsum("ij,ij->i", seen, own))))
 
@@ -32,10 +34,10 @@ class OutcomeModel:
 def learn(
     seen: NDArray[np.float32], outcomes: Floats, groups: NDArray[np.int8], number: int
 ) -> OutcomeModel:
-    """By Newton's method; `number` of groups, 1 if the model is not told who is in which."""
+    """Learn by Newton's method; `number` of groups is 1 if the model does not know groups."""
     told = groups if number > 1 else np.zeros(len(groups), np.int8)
     fitted = [_fit(seen[told == group], outcomes[told == group]) for group in range(number)]
-    # Rounded, so that the last bits of somebody's arithmetic do not make another model.
+    # Rounded, so that the last bits of a machine's arithmetic do not change the model.
     return OutcomeModel(np.asarray(np.round(np.stack(fitted), _DECIMALS), np.float64))
 
 

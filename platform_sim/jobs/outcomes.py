@@ -1,4 +1,4 @@
-"""Outcomes of opportunities: two steps that people take, with the prejudice they may have.
+"""Outcomes of opportunities: two steps of people, who may have prejudice.
 
 [YS22] Yu, Saint-Jacques, §2.2: Y = α·1(first step only) + 1(both steps); §5.1: job seekers may
 censor themselves, and recruiters may be biased. Neither is the algorithm's doing.
@@ -14,16 +14,18 @@ from platform_sim.draws.randomness import stream
 from platform_sim.jobs.pairs import Pairs
 from platform_sim.people.demographics import ATTRIBUTES, Demographics
 
-# What a first step without a second is worth: the paper's α, which it does not tell.
+# Value of a first step without a second: the paper's α, whose value it does not state.
 CREDIT = 0.4
 
 
 @dataclass(frozen=True)
 class Prejudice:
-    """By how much, in log-odds, people with each value take or get each step less (negative).
+    """Change of each step's log-odds for people with each value; negative numbers make it less
+    likely.
 
-    `first`: of the candidates of a job, their own reluctance to apply. `second`: the recruiter's
-    against them. In a list of members, the viewer's in inviting, and what follows.
+    For the candidates of a job, `first` is their own reluctance to apply, and `second` the
+    recruiter's prejudice. In a list of members, they are the viewer's reluctance to invite, and
+    that of the invited.
     """
 
     attribute: str = "gender"
@@ -36,7 +38,7 @@ class Prejudice:
             raise ValueError(f"{self.attribute} has no value {', '.join(sorted(unknown))}")
 
     def apply(self, pairs: Pairs, who: Demographics) -> tuple[NDArray[np.float64], ...]:
-        """The chances of the first step, and of the second once the first is taken."""
+        """Return the probabilities of the first step, and of the second after the first."""
         codes = who.codes(self.attribute)[pairs.person]
         steps = ((pairs.first, self.first), (pairs.second, self.second))
         return tuple(_chance(odds + self._shifts(by)[codes]) for odds, by in steps)
@@ -45,13 +47,15 @@ class Prejudice:
         return np.array([by.get(value, 0.0) for value in ATTRIBUTES[self.attribute]])
 
 
-def expected(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
     """E[Y], which nobody on the platform knows."""
     first, second = chances
     return np.asarray(first * (CREDIT * (1 - second) + second))
 
 
-def realised(chances: tuple[NDArray[np.float64], ...], seed: int, name: str) -> NDArray[np.float64]:
+def realise_outcomes(
+    chances: tuple[NDArray[np.float64], ...], seed: int, name: str
+) -> NDArray[np.float64]:
     """Y: 0, `CREDIT` or 1."""
     rng = stream(seed, f"{name}/outcomes")
     first, second = (rng.random(len(chance)) < chance for chance in chances)

@@ -1,9 +1,9 @@
-"""Pairs that are scored: candidates for a job (InstaJob), and for a member's list (PYMK).
+"""Scored pairs: candidates for a job (InstaJob), and for a member's list (PYMK).
 
-A pair has what the model sees of it, and how likely, in log-odds, are the two steps of its outcome:
-the person whom the recommendation reaches takes the first (a job seeker applies, a member invites),
-the other side the second (a recruiter attends, the invited accepts and stays in touch). The model
-sees interests as the platform noticed them; people act by their tastes.
+A pair has the features that the model sees, and the log-odds of the two steps of its outcome. The
+person whom the recommendation reaches takes the first step (a job seeker applies, a member
+invites). The other side takes the second (a recruiter responds, the invited person accepts and
+stays in touch). The model sees interests as the platform noticed them; people act by their tastes.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,9 @@ class Pairs:
 
 
 def job_pairs(world: World, rows: int, name: str) -> Pairs:
-    """About `rows` candidates, as many for each job of the catalogue, mostly active people."""
+    """Return about `rows` candidates, the same number for each job of the catalogue, mostly active
+    people.
+    """
     jobs = [TRADES.index(p.topic) for p in world.catalogue if p.content["kind"] == "job"]
     rng = stream(world.seed, f"{name}/candidates")
     each = min(max(rows // len(jobs), 1), world.people)
@@ -57,7 +59,7 @@ def job_pairs(world: World, rows: int, name: str) -> Pairs:
 
 
 def list_pairs(world: World, rows: int, name: str) -> Pairs:
-    """About `rows` candidates in lists of 25, half of them of the viewer's own trade."""
+    """Return about `rows` candidates in lists of 25, half of them of the viewer's own trade."""
     rng = stream(world.seed, f"{name}/candidates")
     lists = max(rows // CANDIDATES_PER_LIST, 1)
     viewers = _online(world, rng, min(lists, world.people))
@@ -80,7 +82,7 @@ def list_pairs(world: World, rows: int, name: str) -> Pairs:
 
 
 def _online(world: World, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-    """Return `count` distinct people, the active ones more likely (Efraimidis and Spirakis)."""
+    """Return `count` distinct people, with active ones more likely (Efraimidis and Spirakis)."""
     keys = 0.7 * world.interests.activity + rng.gumbel(size=world.people)
     return np.sort(np.argpartition(-keys, count - 1)[:count])
 
@@ -99,7 +101,7 @@ def _colleagues_and_others(
 
 
 def _alike(tastes: Floats, viewer: NDArray[np.int64], persons: NDArray[np.int64]) -> Floats:
-    """Return how similar two people's tastes are, of about unit size."""
+    """Return the similarity of two people's tastes, of about unit size."""
     total = np.zeros(len(viewer), np.float32)
     for topic in range(len(TOPICS)):
         total += tastes[viewer, topic] * tastes[persons, topic]

@@ -1,8 +1,8 @@
-"""Injected bias: how much a platform wrongs a group, known because we put it there.
+"""Injected bias: a known disadvantage of a group.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, Appendix C: three forms of the bias b_a of a group a.
-The paper has no edges; here the biased score is cut to the score range, so what is pushed past an
-edge piles up in the bin there.
+The paper has no edges; here the biased score is clipped to the score range, so scores beyond an
+edge accumulate in the bin there.
 """
 
 from collections.abc import Mapping
@@ -12,17 +12,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.people.demographics import ATTRIBUTES, Demographics
 
 
 @dataclass(frozen=True)
 class Bias:
-    """By how much the scores of people with each value are off; values not named are not.
+    """Bias of the scores of people with each value (default: none).
 
     A random bias is a fair coin per person: heads, the amount is added; tails, nothing. Coins are
-    tossed once, so a person's bias is the same in every audit. With `content_kind`, other kinds
-    of content are scored as they should be.
+    tossed once, so a person's bias is the same in every audit. With `content_kind`, other kinds of
+    content have no bias.
     """
 
     attribute: str
@@ -41,7 +41,9 @@ class Bias:
         who: Demographics,
         seed: int,
     ) -> NDArray[np.float64]:
-        """The scores R of [IKH23] for what the model thinks, T; not yet cut to the range."""
+        """Return the scores R of [IKH23] for the model's scores T, not yet clipped to the
+        range.
+        """
         nothing = 1.0 if self.kind == "multiplicative" else 0.0
         by_code = [self.amounts.get(v, nothing) for v in ATTRIBUTES[self.attribute]]
         amounts = np.array(by_code)[who.codes(self.attribute)[persons]]
@@ -54,6 +56,6 @@ class Bias:
                 biased = scores * amounts
             case "random":
                 # R(x) = T(x) + B_a, B_a discrete   [IKH23, Appendix C, before eq. 17]
-                heads = lots(seed, "bias", persons) < 0.5
+                heads = draw_uniform(seed, "bias", persons) < 0.5
                 biased = scores + amounts * heads
         return np.asarray(biased)

@@ -1,4 +1,4 @@
-"""History of the platform: who was shown which content, when, and clicked on it.
+"""History of the platform: shown content, its viewers, times and clicks.
 
 Exposure is not random: an earlier recommender showed people what suited them, active people more
 often. Clicks follow people's tastes, work and neighbourhood. No group appears in either.
@@ -20,7 +20,7 @@ _CANDIDATES = 3 * _VIEWS
 
 _BASE = {"job": -1.6, "housing": -1.2, "credit": -1.6, "news": -0.6, "political": -0.9}
 _COMPUTER = {"job": 0.5, "housing": 0.3, "credit": 0.2, "news": -0.3, "political": -0.2}
-# When each kind is clicked most, and how much more than on average.
+# Hours with the most clicks on each kind, and the increase over the average.
 _BEST_HOUR = {"job": 11, "housing": 19, "credit": 15, "news": 7, "political": 21}
 _HOUR_SWING = 0.5
 _WEALTH = {"job": 0.0, "housing": 0.4, "credit": -0.4, "news": 0.0, "political": 0.0}
@@ -29,7 +29,7 @@ _IMAGE = 0.25
 
 @dataclass(frozen=True)
 class History:
-    """Views: one row per piece of the catalogue, one column per view of it."""
+    """History of views: one row per piece of the catalogue, one column per view of it."""
 
     viewers: NDArray[np.int64]
     hours: NDArray[np.float64]
@@ -79,7 +79,7 @@ def _now(
 
 
 def _exposed(seed: int, catalogue: tuple[Piece, ...], appeals: _Appeals) -> NDArray[np.int64]:
-    """Return, among some people who are online, those to whom a piece appeals most, with noise."""
+    """Return, among some online people, those to whom a piece appeals most, with noise."""
     rng = stream(seed, "exposure")
     online = np.cumsum(np.exp(0.7 * appeals.interests.activity.astype(np.float64)))
     shown = []

@@ -1,6 +1,6 @@
 """Features of a person that the model sees: noticed interests, experience, activity, neighbourhood.
 
-No gender, race, age, politics, surname or name: `make_seen` is not handed them.
+They contain no gender, race, age, politics, surname or name: `make_seen` does not receive them.
 """
 
 import numpy as np

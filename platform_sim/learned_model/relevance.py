@@ -1,7 +1,7 @@
-"""The relevance model: how likely a person is to click a piece of content, learned from history.
+"""Relevance model: the probability that a person clicks a content, learned from history.
 
-A logistic regression on every product of something seen of the person (or the moment) and
-something read in the content. It learns from clicks alone and knows no group.
+It is a logistic regression on every product of a feature of the person (or the moment) and a
+feature of the content. It learns from clicks alone and knows no group.
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,10 @@ _DECIMALS = 6
 
 @dataclass(frozen=True)
 class Relevance:
-    """weights[i, j]: what the product of person's number i and content's number j adds.
+    """Model with weights[i, j] for the product of the person's feature i and the content's feature
+    j.
 
-    Rows are what is seen of the person, then of the moment.
+    Rows are features of the person, then of the moment.
     """
 
     reader: Reader
@@ -40,12 +41,15 @@ class Relevance:
         persons: NDArray[np.int64],
         moment: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """In (0, 1), one per person; each depends on that person and the moment alone."""
+        """Return scores in (0, 1), one per person; each depends only on that person and the
+        moment.
+        """
         effects = self.weights @ self.reader.read(content)
         scores = np.full(len(persons), effects[seen.shape[1] :] @ moment)
         for start in range(0, len(persons), _PEOPLE_AT_ONCE):
             chunk = slice(start, start + _PEOPLE_AT_ONCE)
-            # Column by column and not by BLAS: a score never depends on who else is in the chunk.
+            # Column by column and not by BLAS, so that a score never depends on other people in the
+            # chunk.
             for effect, column in zip(effects, seen[persons[chunk]].T, strict=False):
                 scores[chunk] += effect * column
         return _chance(scores)
@@ -57,14 +61,14 @@ def learn(catalogue: tuple[Piece, ...], history: History, seen: Seen) -> Relevan
     read = np.stack([reader.read(piece.content) for piece in catalogue])
     when = moments(history.hours, history.computers)
     views = np.concatenate([seen[history.viewers], when], axis=2)
-    # Rounded, so that the last bits of somebody's arithmetic do not make another model.
+    # Rounded, so that the last bits of a machine's arithmetic do not change the model.
     return Relevance(reader, np.round(_descend(views, read, history.clicked), _DECIMALS))
 
 
 def _descend(
     views: NDArray[np.float64], read: NDArray[np.float64], clicked: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Nesterov's accelerated gradient on the mean logistic loss with a ridge."""
+    """Minimise the mean logistic loss with a ridge by Nesterov's accelerated gradient."""
     weights = np.zeros((views.shape[2], read.shape[1]))
     before = weights
     step = 1 / _curvature(views, read)
@@ -81,8 +85,8 @@ def _gradient(
     read: NDArray[np.float64],
     clicked: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    # Sums in plain loops: BLAS would share them among threads, which stall each other on busy
-    # machines for longer than the whole sum takes.
+    # Sums in plain loops: BLAS would split them among threads, whose waits on busy machines take
+    # longer than the whole sum.
     effects = np.einsum("cj,ij->ci", read, weights)
     leaning = np.matmul(views, effects[:, :, np.newaxis])[:, :, 0]
     errors = _chance(leaning) - clicked
@@ -95,7 +99,9 @@ def _chance(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _curvature(views: NDArray[np.float64], read: NDArray[np.float64]) -> float:
-    """No less than the largest second derivative of the loss, so that steps do not overshoot."""
+    """Return an upper bound of the largest second derivative of the loss, so that steps do not
+    overshoot.
+    """
     # σ' ≤ 1/4, and (xᵀVc)² ≤ |Vᵀx|²·|c|² for every direction V   [Cauchy, Schwarz]
     flat = views.reshape(-1, views.shape[2])
     people = float(np.linalg.eigvalsh(flat.T @ flat / len(flat))[-1])

@@ -22,7 +22,7 @@ _RACE = (0.58, 0.13, 0.19, 0.06, 0.01, 0.03)
 _AGE = (0.14, 0.26, 0.32, 0.20, 0.08)
 _POLITICS = (0.33, 0.34, 0.33)
 
-# How much further left (positive) or right a value is, at full correlation.
+# Shift to the left (positive) or right of each value, at full correlation.
 _LEFT_BY_GENDER = (0.25, -0.25, 0.8)
 _LEFT_BY_RACE = (-0.2, 0.7, 0.2, 0.2, 0.2, 0.1)
 _LEFT_BY_AGE = (0.4, 0.2, 0.0, -0.2, -0.3)
@@ -44,7 +44,7 @@ class Demographics:
         return codes
 
     def having(self, attribute: str, value: str) -> NDArray[np.bool_]:
-        """Whether each person has this value."""
+        """Tell whether each person has this value."""
         codes = self.codes(attribute)
         if value not in ATTRIBUTES[attribute]:
             raise ValueError(f"{value!r} is none of {', '.join(ATTRIBUTES[attribute])}")
@@ -53,7 +53,7 @@ class Demographics:
 
 
 def make_demographics(seed: int, people: int, correlation: float) -> Demographics:
-    """Gender, race and age are independent; politics leans on all three."""
+    """Return demographics: gender, race and age are independent; politics depends on all three."""
     gender = draw(stream(seed, "gender"), _GENDER, people)
     race = draw(stream(seed, "race"), _RACE, people)
     age = draw(stream(seed, "age"), _AGE, people)

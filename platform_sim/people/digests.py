@@ -1,4 +1,4 @@
-"""An index of digests, built once: their bits are random, so that some of them are a hash."""
+"""Index of digests, built once: their bits are random, so some of them serve as a hash."""
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +22,14 @@ class DigestIndex:
         order = np.argsort(slot, kind="stable")
         slot = slot[order]
         leads = np.diff(slot, prepend=-1) != 0
-        # Small numbers, so that more of them are near at hand.
+        # Small numbers, so that more of them fit into the cache.
         self._first = np.full(2**bits, NOWHERE, np.int32)
         self._first[slot[leads]] = order[leads]
         self._next = np.full(len(order), NOWHERE, np.int32)
         self._next[order[:-1][~leads[1:]]] = order[1:][~leads[1:]]
 
     def find(self, wanted: pa.Array) -> NDArray[np.int64]:
-        """The place at which each was given, the first one if several, NOWHERE if none."""
+        """Return the index of each digest: the first one if there are several, NOWHERE if none."""
         words = _words(wanted)
         if not len(self._words):
             return np.full(len(words), NOWHERE)
@@ -49,7 +49,7 @@ class DigestIndex:
         return place
 
     def _is_at(self, place: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Whether each is the digest at its place; what NOWHERE stands for is any digest."""
+        """Tell whether each is the digest at its index; NOWHERE refers to an arbitrary digest."""
         there = self._words.take(place, axis=0, mode="wrap")
         return np.asarray((there == words).view(np.uint32)[:, 0] == _ALL_SAME)
 

@@ -1,6 +1,6 @@
-"""Which identifiers the platform holds, and who is behind them.
+"""Directory of the platform's identifiers and their people.
 
-Not everybody has given every identifier, and some have given none.
+Not everybody has given every identifier, and some people have given none.
 """
 
 from functools import cached_property
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from platform_sim.draws.choices import Codes
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 from platform_sim.people import identifiers
 from platform_sim.people.digests import NOWHERE, DigestIndex
 
@@ -21,7 +21,7 @@ _GIVEN = {"username": 0.97, "email": 0.85, "phone": 0.6}
 
 
 class PeopleDirectory:
-    """Looks people up by identifier; what it needs is built when it is first asked for."""
+    """Lookup of people by identifier; its indexes are built at first use."""
 
     def __init__(self, seed: int, surnames: Codes) -> None:
         self._seed = seed
@@ -30,13 +30,13 @@ class PeopleDirectory:
         self._indexes = dict[str, DigestIndex]()
 
     def holders(self, kind: str) -> NDArray[np.int64]:
-        """The people who have given the platform an identifier of this kind."""
-        silent = lots(self._seed, "silent", self._everybody) < _SILENT
-        given = lots(self._seed, f"given/{kind}", self._everybody) < _GIVEN[kind]
+        """Return the people who have given the platform an identifier of this kind."""
+        silent = draw_uniform(self._seed, "silent", self._everybody) < _SILENT
+        given = draw_uniform(self._seed, f"given/{kind}", self._everybody) < _GIVEN[kind]
         return self._everybody[given & ~silent]
 
     def match(self, kind: str, wanted: pa.Array) -> NDArray[np.int64]:
-        """The person behind each identifier, NOBODY where there is none."""
+        """Return the person behind each identifier; NOBODY if there is none."""
         holders, held = self.held(kind)
         if kind == "username":
             wanted = identifiers.canonical_usernames(wanted.cast(pa.string()))
@@ -54,7 +54,7 @@ class PeopleDirectory:
         return self._indexes[kind]
 
     def held(self, kind: str) -> tuple[NDArray[np.int64], pa.Array]:
-        """All people with an identifier of this kind, and their identifiers."""
+        """Return all people with an identifier of this kind, and their identifiers."""
         match kind:
             case "username":
                 return self._usernames

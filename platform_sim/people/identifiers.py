@@ -1,8 +1,8 @@
-"""User names, e-mail addresses and phone numbers: what people are called outside of the platform.
+"""User names, e-mail addresses and phone numbers of people.
 
-All obviously invented: domains of RFC 2606, telephone area 555. A person's identifiers follow from
-the person number by one-to-one maps, so they are distinct. Numbers from `people` on belong to
-people who are not on the platform: strangers that a researcher may recruit all the same.
+All are obviously invented: domains of RFC 2606, telephone area 555. A person's identifiers follow
+from the person number by one-to-one maps, so they are distinct. Numbers from `people` on belong to
+strangers who are not on the platform, but whom a researcher may recruit.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ _ROWS_AT_ONCE = 100_000
 
 
 def usernames(seed: int, persons: NDArray[np.int64], surnames: Codes) -> pa.Array:
-    """For example `Garcia_0481907`."""
+    """Return user names such as `Garcia_0481907`."""
     names = pa.array([name.capitalize() for name in SURNAMES]).take(pa.array(surnames))
     return pc.binary_join_element_wise(names, _digits(seed, "username", persons), "_")
 
 
 def emails(seed: int, persons: NDArray[np.int64], surnames: Codes) -> pa.Array:
-    """For example `garcia.7260118@example.org`."""
+    """Return e-mail addresses such as `garcia.7260118@example.org`."""
     names = pa.array(SURNAMES).take(pa.array(surnames))
     local = pc.binary_join_element_wise(names, _digits(seed, "email", persons), ".")
     domains = pa.array(_DOMAINS).take(pa.array(persons % len(_DOMAINS)))
@@ -37,12 +37,12 @@ def emails(seed: int, persons: NDArray[np.int64], surnames: Codes) -> pa.Array:
 
 
 def phones(seed: int, persons: NDArray[np.int64]) -> pa.Array:
-    """E.164, for example `+15550101234`."""
+    """Return phone numbers in E.164, such as `+15550101234`."""
     return pc.binary_join_element_wise("+1555", _digits(seed, "phone", persons), "")
 
 
 def _digits(seed: int, kind: str, persons: NDArray[np.int64]) -> pa.Array:
-    """Seven digits, distinct for distinct persons: the factor has no divisor in common with 10."""
+    """Return seven digits, distinct for distinct persons, because the factor and 10 are coprime."""
     rng = stream(seed, f"digits/{kind}")
     factor = 10 * int(rng.integers(100_000, 900_000)) + 7
     shift = int(rng.integers(MOST_PEOPLE))
@@ -51,7 +51,7 @@ def _digits(seed: int, kind: str, persons: NDArray[np.int64]) -> pa.Array:
 
 
 def canonical_usernames(names: pa.Array) -> pa.Array:
-    """NFKC, stripped, one leading @ dropped, case folded."""
+    """Return user names in NFKC, stripped, without one leading @, case-folded."""
     special = pc.fill_null(pc.invert(pc.string_is_ascii(names)), False)
     folded = pc.utf8_lower(pc.replace_substring_regex(pc.utf8_trim_whitespace(names), "^@", ""))
     if not pc.any(special).as_py():
@@ -66,12 +66,12 @@ def _canonical(name: str) -> str:
 
 
 def canonical_emails(addresses: pa.Array) -> pa.Array:
-    """Stripped, in lower case."""
+    """Return e-mail addresses stripped and in lower case."""
     return pc.utf8_lower(pc.utf8_trim_whitespace(addresses))
 
 
 def sha256_each(texts: pa.Array) -> pa.Array:
-    """SHA-256 of the UTF-8 of each, as 32 bytes."""
+    """Return SHA-256 of the UTF-8 of each, as 32 bytes."""
     digests = bytearray()
     for start in range(0, len(texts), _ROWS_AT_ONCE):
         rows = texts.slice(start, _ROWS_AT_ONCE).cast(pa.binary()).to_pylist()

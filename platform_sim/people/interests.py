@@ -1,8 +1,8 @@
-"""Tastes and activity of people, and how much of them the platform has noticed.
+"""Tastes and activity of people, and the part that the platform has noticed.
 
-Tastes are latent: they decide what people click, and the model does not see them. It sees what the
-platform noticed of them, the more exactly the more active a person is. Work and politics shape
-tastes in every world; gender, race and age do only as far as `correlation` says.
+Tastes are latent: they determine what people click, and the model does not see them. The model sees
+the tastes that the platform noticed, which are more exact for active people. Work and politics
+shape tastes in every world; gender, race and age do so in proportion to `correlation`.
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def make_interests(
 def _shape(
     tastes: NDArray[np.float32], who: Demographics, work: WorkHistory, correlation: float
 ) -> None:
-    """Move tastes, in place, to where work, politics and the rest pull them."""
+    """Shift tastes, in place, by the influences of work, politics and demographics."""
     tastes[np.arange(len(tastes)), work.occupation] += np.float32(_TRADE_PULL)
     pulls = (
         (who.politics, _BY_POLITICS, 1.0),

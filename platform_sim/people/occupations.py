@@ -1,8 +1,8 @@
 """Occupations of people, their experience, and so their qualifications.
 
 A professional network: software is the largest trade. Women and men choose trades in different
-numbers in every world, a fair one too. Everybody who is qualified for a trade works in it, so given
-the trade nothing else differs by gender unless `correlation` says so: that is equality of
+numbers in every world, a fair one too. Everybody who is qualified for a trade works in it. So,
+given the trade, nothing else differs by gender if `correlation` is 0: this is equality of
 opportunity with unequal base rates (paper 1, Definition 5.1).
 """
 
@@ -24,19 +24,19 @@ _SHARES_BY_GENDER = (
     (0.32, 0.12, 0.18, 0.16, 0.12, 0.10),
 )
 _LONGEST_BY_AGE = (5.0, 12.0, 22.0, 34.0, 40.0)
-# Careers broken off more often: years kept, by gender, at full correlation.
+# Share of career years kept after interruptions, by gender, at full correlation.
 _YEARS_LOST_BY_GENDER = (0.25, 0.0, 0.1)
 
 
 @dataclass(frozen=True)
 class WorkHistory:
-    """A code into OCCUPATIONS and the years of experience in it, per person."""
+    """Code in OCCUPATIONS and years of experience, per person."""
 
     occupation: Codes
     years: NDArray[np.float32]
 
     def qualified(self, occupation: str) -> NDArray[np.bool_]:
-        """Whether each person has enough experience in the occupation."""
+        """Tell whether each person has enough experience in the occupation."""
         if occupation not in OCCUPATIONS:
             raise ValueError(f"{occupation!r} is none of {', '.join(OCCUPATIONS)}")
         works_in = self.occupation == OCCUPATIONS.index(occupation)

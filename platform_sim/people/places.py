@@ -1,7 +1,8 @@
-"""ZIP codes: where people live says something about race, and the model sees the neighbourhood.
+"""ZIP codes: homes correlate with race, and the model sees the neighbourhood.
 
-Real ZIP codes, so that census tables know them. Who lives there is invented, after what each place
-is known for; so are wealth and density, the two things the model sees of a neighbourhood.
+The ZIP codes are real, so that census tables know them. The inhabitants are invented, in line with
+what each place is known for. So are wealth and density, the two features of a neighbourhood that
+the model sees.
 """
 
 from dataclasses import dataclass
@@ -51,18 +52,20 @@ PLACES = (
 
 @dataclass(frozen=True)
 class Homes:
-    """A code into PLACES per person, and what the model sees: wealth and density around them."""
+    """Code in PLACES per person, and the wealth and density that the model sees."""
 
     place: Codes
     neighbourhood: NDArray[np.float32]
 
 
 def make_homes(seed: int, race: Codes, correlation: float) -> Homes:
-    """Return homes, which depend on race; the model's view of them does only by `correlation`."""
+    """Return homes, which depend on race; the model's view of them depends on it only through
+    `correlation`.
+    """
     place = draw_each(stream(seed, "home"), _residents_by_race(), race)
     known = np.array([(p.wealth, p.density) for p in PLACES])
     chance = stream(seed, "neighbourhood").standard_normal((len(race), 2), np.float32)
-    # Variance one at every correlation: the model gets a feature of the same size in every world.
+    # Variance one at every correlation, so that the feature has the same size in every world.
     shown = correlation * known[place] + np.sqrt(max(0.0, 1 - correlation**2)) * chance
     return Homes(place, shown.astype(np.float32))
 

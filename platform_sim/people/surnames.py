@@ -1,7 +1,7 @@
-"""Surnames, which tell something about race and ethnicity, as in BISG.
+"""Surnames, which correlate with race and ethnicity, as in BISG.
 
-Real surnames, so that census tables know them; how common each is here is invented: the earlier in
-its list, the more common (Zipf), and a list for everybody is mixed into each of the six.
+The surnames are real, so that census tables know them. Their frequencies are invented: names
+earlier in a list are more common (Zipf), and a list for everybody is mixed into each of the six.
 """
 
 from functools import cache
@@ -35,13 +35,13 @@ SURNAMES = tuple(
 
 
 def make_surnames(seed: int, race: Codes) -> Codes:
-    """Codes into SURNAMES."""
+    """Return codes in SURNAMES."""
     return draw_each(stream(seed, "surname"), _weights(), race)
 
 
 @cache
 def _weights() -> tuple[tuple[float, ...], ...]:
-    """P(surname | race), one row per race."""
+    """Return P(surname | race), one row per race."""
     rows = []
     for race in ATTRIBUTES["race"]:
         row = dict.fromkeys(SURNAMES, 0.0)

@@ -1,7 +1,7 @@
-"""A world: everything that is so, from one seed.
+"""World: all facts of a simulation, from one seed.
 
 The same seed, size and correlation give the same world in every process, byte for byte. Parts are
-made when first asked for; a million people take seconds.
+made at first use; a million people take seconds.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from platform_sim.people.surnames import make_surnames
 
 @dataclass(frozen=True)
 class World:
-    """People are numbered from 0.
+    """World of people, who are numbered from 0.
 
-    `correlation` is how much of gender, race and age shows in what the model sees. At 0 people
-    qualified for an occupation look alike to it whatever their group.
+    `correlation` is the influence of gender, race and age on the features that the model sees. At
+    0, people qualified for an occupation look equal to it, whatever their group.
     """
 
     seed: int
@@ -38,9 +38,9 @@ class World:
     def __post_init__(self) -> None:
         # Half of the numbers are left for strangers.
         if not 0 < self.people <= MOST_PEOPLE // 2:
-            raise ValueError(f"a world has from 1 to {MOST_PEOPLE // 2} people")
+            raise ValueError(f"a world must have from 1 to {MOST_PEOPLE // 2} people")
         if not 0 <= self.correlation <= 1:
-            raise ValueError("correlation is from 0 to 1")
+            raise ValueError("correlation must be from 0 to 1")
 
     @cached_property
     def demographics(self) -> Demographics:
@@ -79,5 +79,5 @@ class World:
         return make_history(self.seed, self.catalogue, self.interests, self.work, self.homes)
 
     def qualified(self, occupation: str) -> NDArray[np.bool_]:
-        """Whether each person is qualified for the occupation."""
+        """Tell whether each person is qualified for the occupation."""
         return self.work.qualified(occupation)

@@ -1,4 +1,5 @@
-"""The ledger as bytes: entries, statements, the tree over them, signed heads, and their verifier.
+"""The ledger as bytes: entries, statements, the tree over them, checkpoints, and their verifier.
 
-No I/O and no database: the service writes with it, the SDK and regulators verify with it.
+The package has no I/O and no database. The service writes with it; the SDK and regulators verify
+with it.
 """

@@ -1,7 +1,8 @@
-"""Balances in whole units: what each mandate and the platform's account have left, and when.
+"""Balances in whole units: the remaining amounts of each mandate and of the platform's account over
+time.
 
-The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`), written
-a second time.
+The rules are those of the service (`api/mandates/budgets.py`, `api/accounting/charge.py`),
+implemented independently a second time.
 """
 
 from collections import deque
@@ -12,14 +13,14 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import MandateBody, MandateChange
-from privacy.ledger.exact_amounts import DAY, amount, instant, units
+from privacy.ledger.exact_amounts import DAY, parse_amount, parse_microseconds, parse_units
 from privacy.tables.price import Currency
 
 
 class ChargeBalance(msgspec.Struct, gc=False):
-    """A charge of one audit, and what became of it.
+    """Charge of one audit, and its later state.
 
-    `period` is the mandate's that it was debited in.
+    `period` is the mandate's period in which it was debited.
     """
 
     charge_id: str
@@ -36,11 +37,11 @@ class ChargeBalance(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class MandateBalance:
-    """Amounts of one mandate: granted, and spent.
+    """Amounts of one mandate: granted and spent.
 
-    `used` is what counts against the limit now: of the mandate's whole life, of the period, or of
-    the charges in `recent`, which are those after `since`. `explored` is what people may have lost,
-    of `explorable`, which never renews.
+    `used` is the amount that counts against the limit now: over the mandate's whole life, over the
+    period, or over the charges in `recent`, which are those after `since`. `explored` is the reward
+    that people may have lost, out of `explorable`, which never renews.
     """
 
     mandate_id: str
@@ -55,7 +56,7 @@ class MandateBalance:
     starts: int
     ends: int
     explorable: int = 0
-    # The share of two-party runs that are opened before they are delivered.
+    # Share of two-party runs that are opened before their delivery.
     opened: Fraction = Fraction(1)
     explored: int = 0
     state: str = "in force"
@@ -69,29 +70,31 @@ class MandateBalance:
     def granted(cls, mandate_id: str, auditor: str, body: MandateBody) -> "MandateBalance":
         if (body.epsilon_limit is None) == (body.rho_limit is None):
             raise EvidenceError(
-                "a mandate has a limit in epsilon or in rho, one of the two", case="one-limit"
+                "a mandate must have a limit in either epsilon or rho", case="one-limit"
             )
         if (body.renewal is None) != (body.lifetime_limit is None):
             raise EvidenceError(
-                "a limit that renews has a lifetime limit, and only such a one",
+                "a mandate must have both a renewal and a lifetime limit, or neither",
                 case="lifetime-limit-of-a-renewing-limit",
             )
         if body.renewal is not None and body.renewal.days < 1:
-            raise EvidenceError("a limit renews after at least a day", case="renewal-under-a-day")
+            raise EvidenceError(
+                "a limit must renew after at least one day", case="renewal-under-a-day"
+            )
         return cls(
             mandate_id=mandate_id,
             auditor=auditor,
             kinds=frozenset(body.kinds),
             people=None if body.researcher_ids is None else frozenset(body.researcher_ids),
             currency="epsilon" if body.rho_limit is None else "rho",
-            limit=units(body.rho_limit or body.epsilon_limit or "0"),
-            lifetime=None if body.lifetime_limit is None else units(body.lifetime_limit),
+            limit=parse_units(body.rho_limit or body.epsilon_limit or "0"),
+            lifetime=None if body.lifetime_limit is None else parse_units(body.lifetime_limit),
             renewal=None if body.renewal is None else body.renewal.kind,
             length=0 if body.renewal is None else body.renewal.days * DAY,
-            starts=instant(body.valid_from),
-            ends=instant(body.valid_until),
-            explorable=units(body.exploration_limit),
-            opened=amount(body.opened_share),
+            starts=parse_microseconds(body.valid_from),
+            ends=parse_microseconds(body.valid_until),
+            explorable=parse_units(body.exploration_limit),
+            opened=parse_amount(body.opened_share),
         )
 
     def change(self, to: MandateChange) -> None:
@@ -101,15 +104,15 @@ class MandateBalance:
         if other is not None or (self.lifetime is None and to.lifetime_limit is not None):
             raise EvidenceError("the mandate has no such limit to change", case="no-such-limit")
         if limit is not None:
-            self.limit = units(limit)
+            self.limit = parse_units(limit)
         if to.lifetime_limit is not None:
-            self.lifetime = units(to.lifetime_limit)
+            self.lifetime = parse_units(to.lifetime_limit)
         if to.exploration_limit is not None:
-            self.explorable = units(to.exploration_limit)
+            self.explorable = parse_units(to.exploration_limit)
         if to.kinds is not None:
             self.kinds = frozenset(to.kinds)
         if to.valid_until is not None:
-            self.ends = instant(to.valid_until)
+            self.ends = parse_microseconds(to.valid_until)
 
     def turn(self, state: str) -> None:
         """Suspend, resume or terminate the mandate; a termination is final."""
@@ -118,10 +121,12 @@ class MandateBalance:
         self.state = state
 
     def check(self, auditor: str | None, researcher: str, kind: str, at: int) -> None:
-        """Raise unless this individual may have this audit paid for at this time."""
+        """Raise an error unless this individual may charge this audit to the mandate at this
+        time.
+        """
         if self.auditor != auditor:
             raise EvidenceError(
-                "the mandate is of another auditor", case="mandate-of-another-auditor"
+                "the mandate belongs to another auditor", case="mandate-of-another-auditor"
             )
         if self.state != "in force":
             raise EvidenceError(f"the mandate is {self.state}", case=f"mandate-{self.state}")
@@ -138,7 +143,7 @@ class MandateBalance:
             )
 
     def debit(self, charge: ChargeBalance) -> None:
-        """Take the charge from what is left at its time."""
+        """Debit the charge from the balance at its time."""
         self._move_on(charge.at)
         self.used += charge.debit
         self.spent += charge.debit
@@ -154,11 +159,11 @@ class MandateBalance:
             )
         if charge.exploration and self.explored > self.explorable:
             raise EvidenceError(
-                "people may lose more than the mandate allows", case="exploration-overspent"
+                "people may lose more reward than the mandate allows", case="exploration-overspent"
             )
 
     def refund(self, charge: ChargeBalance) -> None:
-        """Give a charge back to the time it was taken at."""
+        """Refund a charge at the time of its debit."""
         self.spent -= charge.debit
         self.explored -= charge.exploration
         if charge.period == self.period and charge.at > self.since:
@@ -178,7 +183,9 @@ class MandateBalance:
 
 @dataclass(slots=True)
 class Account:
-    """Cost of all audits in the window, and its cap, which is unknown until an entry states it."""
+    """Total debit of all audits in the window, and its cap, which is unknown until an entry states
+    it.
+    """
 
     limit: int | None = None
     length: int = 30 * DAY

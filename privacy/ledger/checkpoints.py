@@ -1,7 +1,8 @@
-"""Signed heads that the tree must lead to, and how trust passes from one ledger key to the next.
+"""Checkpoints to which the tree must lead, and the transfer of trust from one ledger key to the
+next.
 
-A head is signed by a ledger key that is trusted: one of the keys file, or one that an entry under
-an earlier trusted head announced. So a new key counts from the first head that the old one signed
+A trusted ledger key signs a checkpoint: one in the keys file, or one that an entry under an earlier
+trusted checkpoint announced. So a new key counts from the first checkpoint that the old key signed
 over its announcement.
 """
 
@@ -25,7 +26,7 @@ Source = Literal["of the export", "seen before", "of a witness"]
 
 @dataclass(frozen=True)
 class SignedCheckpoint:
-    """A signed note, and where it came from."""
+    """A signed note with its source."""
 
     note: str
     checkpoint: Checkpoint
@@ -43,7 +44,7 @@ class SignedCheckpoint:
             ) from error
         if checkpoint.origin != trust.origin:
             raise InvalidLedgerError(
-                None, f"a checkpoint {source} is of another ledger", case="another-ledger"
+                None, f"a checkpoint {source} belongs to another ledger", case="another-ledger"
             )
         if source == "of a witness" and not witnesses:
             raise InvalidLedgerError(
@@ -52,7 +53,7 @@ class SignedCheckpoint:
         return cls(note, checkpoint, source)
 
 
-class Heads:
+class CheckpointTrust:
     """All heads that are known, in the order in which the tree grows to them."""
 
     def __init__(
@@ -69,7 +70,7 @@ class Heads:
         own = [head for head in heads if head.source == "of the export"]
         if not own:
             raise InvalidLedgerError(
-                None, "the export has no checkpoint: nobody vouches for it", case="no-checkpoint"
+                None, "the export has no checkpoint, so nobody has signed it", case="no-checkpoint"
             )
         self.newest = max(own, key=lambda head: head.checkpoint.size)
         self._trusted = set(trust.ledger)
@@ -82,57 +83,60 @@ class Heads:
         self._known = {(head.checkpoint.size, head.checkpoint.root) for head in heads}
 
     def has(self, size: int, root: bytes) -> bool:
-        """Whether one of them is this; each is held against the tree and the keys in its turn."""
+        """Tell whether this is one of them; each is checked against the tree and the keys in
+        turn.
+        """
         return (size, root) in self._known
 
-    def announce(self, entry: ExportedEntry) -> None:
-        """A new key of the ledger, if that is what the entry is about."""
+    def note_new_key(self, entry: ExportedEntry) -> None:
+        """Take in a new key of the ledger, if the entry is about one."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
             return
         key = Signer.of(facts.jwk).key
         if not isinstance(key, OKPKey):
-            raise EvidenceError("a key of the ledger is an Ed25519 key", case="not-ed25519")
+            raise EvidenceError("a key of the ledger must be an Ed25519 key", case="not-ed25519")
         name = next(iter(self._trusted)).name
         self._announced.append(VerifierKey.of(name, key))
 
-    def reach(self, size: int, root: bytes) -> None:
+    def check_root(self, size: int, root: bytes) -> None:
         """Check the heads of this size against the tree, and trust what they cover."""
         for head in self._waiting[size]:
             if head.checkpoint.root != root:
                 raise InvalidLedgerError(
                     None,
-                    f"the tree over the entries does not have the root of {_named(head.checkpoint)}"
-                    f" {head.source}: entries from {self._reached} to {size - 1} are not the ones"
-                    " that were signed",
+                    "the tree over the entries does not have the root of "
+                    f"{_named(head.checkpoint)} {head.source}: entries from "
+                    f"{self._reached} to {size - 1} are not the signed ones",
                     case="another-root",
                 )
         self._trust(size)
 
     def check_continued(self, paths: Mapping[int, Sequence[bytes]]) -> Checkpoint:
-        """The newest head, of an export that does not show all entries, if it continues all others.
+        """Return the newest checkpoint of an export without all entries, if it is consistent with
+        all others.
 
-        `paths` are the consistency proofs, by the size of the older head.
+        `paths` are the consistency proofs, by the size of the older checkpoint.
         """
         newest = self.newest.checkpoint
         for head in (head for waiting in self._waiting.values() for head in waiting):
             _check_continued(head, newest, paths)
         return newest
 
-    def pass_by(self, size: int) -> None:
+    def trust_up_to(self, size: int) -> None:
         """Trust what the heads of up to this size cover; that they are continued was checked."""
         for passed in sorted(each for each in self._waiting if each <= size):
             self._trust(passed)
 
     def _trust(self, size: int) -> None:
-        """Trust the keys that were announced, if a key that is trusted signed the heads here."""
+        """Trust the announced keys, if a trusted key signed the checkpoints of this size."""
         waiting = self._waiting.pop(size)
         while waiting:
             signed = [head for head in waiting if self._is_trusted(head)]
             if not signed:
                 raise InvalidLedgerError(
                     None,
-                    f"{_named(waiting[0].checkpoint)} is not signed by a key that is trusted",
+                    f"{_named(waiting[0].checkpoint)} is not signed by a trusted key",
                     case="untrusted-checkpoint",
                 )
             self._trusted.update(self._announced)
@@ -140,7 +144,9 @@ class Heads:
         self._reached = size
 
     def finish(self, size: int) -> None:
-        """Raise if a head is ahead of the last entry, or entries ahead of the last head."""
+        """Raise an error if a checkpoint covers missing entries, or no checkpoint covers the last
+        entries.
+        """
         for head in (head for waiting in self._waiting.values() for head in waiting):
             raise InvalidLedgerError(
                 None,
@@ -176,8 +182,8 @@ def _check_continued(
     if older.size not in paths and 0 < older.size < newest.size:
         raise InvalidLedgerError(
             None,
-            f"nothing shows that it continues {_named(older)} {head.source}: export it again, on "
-            "the machine that has seen that head",
+            f"nothing proves that it is consistent with {_named(older)} {head.source}: "
+            "export it again, on the machine that has seen that checkpoint",
             case="no-consistency-proof",
         )
     try:
@@ -186,8 +192,8 @@ def _check_continued(
     except ProofError as error:
         raise InvalidLedgerError(
             None,
-            f"{_named(newest)} does not continue {_named(older)} {head.source} ({error}): the "
-            "ledger forked, or its past was rewritten",
+            f"{_named(newest)} is not consistent with {_named(older)} {head.source} "
+            f"({error}): the ledger forked, or earlier entries were rewritten",
             case="forked",
         ) from error
 

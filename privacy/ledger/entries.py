@@ -1,7 +1,7 @@
 """Entries: the bytes of one record of the ledger.
 
-An entry is canonical JSON (RFC 8785) and holds no floats, so that any JSON library that sorts keys
-reads and writes the same bytes. `docs/reference/ledger.md` lists the kinds and their facts.
+An entry is canonical JSON (RFC 8785) without floats, so every JSON library that sorts keys reads
+and writes the same bytes. `docs/reference/ledger.md` lists the kinds and their facts.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 from privacy.ledger.statements import Statement
 from privacy.receipts import canonical
 
-# The format of charges and of audiences, which state it, and of those that state none.
+# Format of charges and audiences that state it, and of those that state none.
 FORMAT = 3
 OLDER = 2
 
@@ -26,7 +26,7 @@ def encode(
 ) -> bytes:
     entry = {
         "number": number,
-        "at": instant(at),
+        "at": format_instant(at),
         "kind": kind,
         "auditor": auditor,
         "facts": dict(facts),
@@ -36,6 +36,6 @@ def encode(
     return canonical(entry)
 
 
-def instant(moment: datetime) -> str:
-    """A moment in UTC, always as long, so that text sorts by time."""
+def format_instant(moment: datetime) -> str:
+    """Format a moment in UTC with a fixed length, so that text sorts by time."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

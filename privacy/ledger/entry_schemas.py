@@ -1,4 +1,6 @@
-"""Members of bodies and facts that the balances need, by kind of entry; others are ignored."""
+"""Members of bodies and facts that the balances need, by kind of entry; other members are
+ignored.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args
@@ -12,20 +14,20 @@ from privacy.tables.price import Currency
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Role = Literal["auditor", "regulator", "operator"]
-# Whether the number of scored people per group is public, or costs budget to learn.
+# States of the number of scored people per group: public, or available at a price.
 Sizes = Literal["known", "noisy"]
 Source = Literal["upload", "confirmed", "sample", "hidden"]
-# Sources of which the number of people per group is public.
+# Sources with a public number of people per group.
 _KNOWN_SIZES = frozenset({"confirmed", "sample"})
 
 
 def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
-    """The members as that shape, or what is wrong with them."""
+    """Return the members in this schema; raise an error that names the raise fault."""
     try:
         return msgspec.convert(members, shape)
     except msgspec.ValidationError as error:
         raise EvidenceError(
-            f"it is not what {shape.__name__} must be: {error}", case=f"malformed-{shape.__name__}"
+            f"it is not a valid {shape.__name__}: {error}", case=f"malformed-{shape.__name__}"
         ) from error
 
 
@@ -49,7 +51,8 @@ class AudienceEntryFacts(msgspec.Struct, frozen=True):
     def public(self) -> PublicAudience:
         """Return the facts from which bounds follow.
 
-        An older entry states no numbers: they are one here, and only yes or no follows from them.
+        An older entry states no numbers: here they are one, and only yes-or-no facts follow from
+        them.
         """
         if self.format == OLDER:
             return PublicAudience(
@@ -77,24 +80,25 @@ class AudienceEntryFacts(msgspec.Struct, frozen=True):
             )
         if self.groups < 1 or self.groups_per_person < 1:
             raise EvidenceError(
-                "an audience has a group, and everybody counts in one at least", case="no-groups"
+                "an audience must have a group, and everybody must count in at least one",
+                case="no-groups",
             )
         if (self.source == "hidden") != (self.candidates is not None and self.candidates > 0):
             raise EvidenceError(
-                "a hidden audience has candidates, and only such a one",
+                "candidates must be stated for a hidden audience, and only then",
                 case="candidates-of-a-hidden-audience",
             )
         if (self.source in _KNOWN_SIZES) != (self.sizes == "known"):
             raise EvidenceError(
-                f"the sizes of an audience of source {self.source} are not so",
+                f"the stated sizes do not match an audience of source {self.source}",
                 case="sizes-of-the-source",
             )
 
 
 class KindEnabledFacts(msgspec.Struct):
-    """A kind of audit that the platform offers from now on, from a package.
+    """A kind of audit from a package, which the platform offers from now on.
 
-    `digest` is that of all files of the package, which the operator searched before.
+    `digest` is that of all files of the package, which the operator checked beforehand.
     """
 
     kind: str
@@ -105,7 +109,7 @@ class KindEnabledFacts(msgspec.Struct):
 
 
 class BalanceRepairFacts(msgspec.Struct):
-    """People's balances were repaired: why, and by which operator or by a migration."""
+    """Repair of people's balances: the reason, and the operator or migration that made it."""
 
     reason: str
     by: str
@@ -166,7 +170,7 @@ class AuditFacts(msgspec.Struct):
 
 
 class DrawFacts(msgspec.Struct):
-    """The signed head by which it was drawn whether a run is opened."""
+    """Checkpoint that determined whether a run is opened."""
 
     size: int
     root: str

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from privacy.errors import EvidenceError
 
-# Epsilon has six decimals, and epsilon² / 2 thirteen at most.
+# Epsilon has six decimals, and epsilon² / 2 at most thirteen.
 UNITS = 10**13
 DAY = 24 * 60 * 60 * 10**6
 
@@ -17,23 +17,23 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 @lru_cache(maxsize=65_536)
-def amount(text: str) -> Fraction:
-    """An amount that is not negative, from a decimal string."""
+def parse_amount(text: str) -> Fraction:
+    """Return an amount that is not negative, from a decimal string."""
     if not _AMOUNT.fullmatch(text):
         raise EvidenceError(f"{text[:40]!r} is not an amount", case="not-an-amount")
     return Fraction(text)
 
 
 @lru_cache(maxsize=65_536)
-def units(text: str) -> int:
-    """An amount as a whole number of units."""
-    exact = amount(text) * UNITS
+def parse_units(text: str) -> int:
+    """Return an amount as a whole number of units."""
+    exact = parse_amount(text) * UNITS
     if exact.denominator != 1:
         raise EvidenceError(f"{text[:40]} has too many decimals", case="too-many-decimals")
     return exact.numerator
 
 
-def instant(text: str) -> int:
+def parse_microseconds(text: str) -> int:
     """Microseconds since 1970, from any ISO 8601 instant with a time zone."""
     try:
         moment = datetime.fromisoformat(text)
@@ -45,5 +45,5 @@ def instant(text: str) -> int:
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970."""
+    """Return microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND

@@ -1,7 +1,7 @@
-"""The first line of an export: of which ledger it is, up to which signed head.
+"""First line of an export: the ledger's origin, and the checkpoint up to which it goes.
 
-An auditor's own export does not show all entries, so that nobody can hash the older trees from it:
-it brings proofs that the newest head continues the others.
+An auditor's own export does not show all entries, so nobody can compute the older trees from it. It
+includes proofs that the newest checkpoint is consistent with the others.
 """
 
 from base64 import b64decode
@@ -15,22 +15,25 @@ FORMAT = "platform-auditor/ledger/v1"
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
-    """`auditor` and `consistency` where the export holds that auditor's entries alone."""
+    """Header of an export; `auditor` and `consistency` are set if it has only that auditor's
+    entries.
+    """
 
     format: str
     origin: str
     size: Whole
     checkpoints: list[str]
     auditor: str | None = None
-    # By the size of an older head, the path from it to the newest one.
+    # Path from an older checkpoint to the newest one, by the size of the older one.
     consistency: dict[str, list[str]] = {}
 
     def paths(self) -> dict[int, list[bytes]]:
         try:
-            return {int(size): decoded(path) for size, path in self.consistency.items()}
+            return {int(size): decode_path(path) for size, path in self.consistency.items()}
         except ValueError as error:
             raise EvidenceError(
-                "a consistency proof is not by the size of a head", case="proof-without-a-head"
+                "a consistency proof is not keyed by the size of a checkpoint",
+                case="proof-without-a-head",
             ) from error
 
 
@@ -43,8 +46,8 @@ def parse_header(line: bytes) -> Header:
         ) from error
 
 
-def decoded(path: list[str]) -> list[bytes]:
-    """The hashes of a proof."""
+def decode_path(path: list[str]) -> list[bytes]:
+    """Decode the hashes of a proof."""
     try:
         return [b64decode(each, validate=True) for each in path]
     except ValueError as error:

@@ -1,9 +1,9 @@
-"""Lines of an export, read into entries by types that leave no room for anything else.
+"""Lines of an export, read into entries by strict types.
 
-The types refuse floats, integers beyond 2⁵³, deep nesting and unknown members; writing the entry
-again must give the same bytes, which refuses repeated keys, spaces and other spellings. RFC 8785
-sorts keys by UTF-16 and msgspec by code point. In ASCII that is the same; the few lines that are
-not ASCII are written by rfc8785.
+The types refuse floats, integers beyond 2⁵³, deep nesting and unknown members. Writing the entry
+again must give the same bytes, which excludes repeated keys, spaces and other spellings. RFC 8785
+sorts keys by UTF-16 and msgspec by code point. For ASCII both are the same; rfc8785 writes the few
+lines that are not ASCII.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger import statements
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.receipts import canonical
 
 MOST_NESTED = 8
@@ -29,7 +29,7 @@ else:
 
 
 class ExportedStatement(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The statement in an entry."""
+    """Statement in an entry."""
 
     body: dict[str, Value]
     by: str
@@ -59,7 +59,7 @@ class ExportedEntry(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 class Proven(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of an auditor's export: the entry's own line, and its inclusion proof."""
+    """Line of an auditor's export: the entry's own line, and its inclusion proof."""
 
     entry: str
     path: list[str]
@@ -71,7 +71,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def parse(line: bytes) -> ExportedEntry:
-    """The entry of a line without its end, if the line is the one way to write it."""
+    """Return the entry in a line without its end, if the line is the canonical form."""
     try:
         entry = _entry.decode(line)
     except ValueError as error:
@@ -83,7 +83,9 @@ def parse(line: bytes) -> ExportedEntry:
 
 
 def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
-    """`parse` for each line, faster: where all are in order, nobody looks at each of them."""
+    """Return `parse` of each line, faster: if all lines are valid together, none is checked
+    alone.
+    """
     whole = b"\n".join(batch)
     try:
         entries = _entry.decode_lines(whole)
@@ -96,7 +98,9 @@ def parse_all(batch: Sequence[bytes]) -> Iterable[ExportedEntry]:
 
 
 def _is_plain(entry: ExportedEntry) -> bool:
-    """Whether msgspec writes its time as we do: it leaves out microseconds that are 0."""
+    """Tell whether msgspec writes the entry's time as this module does: it omits microseconds of
+    0.
+    """
     return entry.at.microsecond != 0 and entry.at.tzinfo is UTC
 
 
@@ -104,10 +108,10 @@ def _canonical(line: bytes, entry: ExportedEntry) -> bytes:
     if entry.at.tzinfo is None:
         raise EvidenceError("its time has no time zone", case="entry-without-time-zone")
     members: dict[str, Any] = msgspec.json.decode(line)
-    return canonical(members | {"at": instant(entry.at)})
+    return canonical(members | {"at": format_instant(entry.at)})
 
 
-def stated(platform: str, kind: str, statement: ExportedStatement) -> bytes:
+def signed_payload(platform: str, kind: str, statement: ExportedStatement) -> bytes:
     """Return the bytes that the maker of the statement signed: `statements.payload`, faster."""
     whole = Signed(kind, statement.body, statement.by, statement.key, platform)
     written = _encoder.encode(whole)

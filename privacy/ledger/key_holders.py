@@ -1,8 +1,8 @@
-"""Holders of keys at each entry, and what they may sign.
+"""Holders of keys at each entry, and the kinds of entry that they may sign.
 
 A researcher's key counts because a regulator's statement registered it, or because the researcher's
-own earlier key did. A regulator's key counts only if the verifier's own file has it. Operators are
-the platform's people, and the platform's word is enough for theirs.
+own earlier key did. A regulator's key counts only if the verifier's own file has it. Operators
+belong to the platform, so the platform's statement is enough for their keys.
 """
 
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ from privacy.ledger.entry_schemas import (
 )
 from privacy.ledger.export_lines import ExportedEntry, ExportedStatement
 from privacy.ledger.signatures import Signer
-from privacy.ledger.statements import head_of
+from privacy.ledger.statements import parse_header
 from privacy.ledger.trust import Trust
 from privacy.receipts import canonical, digest
 
 AUDITOR: frozenset[Role] = frozenset({"auditor"})
 REGULATOR: frozenset[Role] = frozenset({"regulator"})
 ANYBODY: frozenset[Role] = frozenset({"auditor", "regulator", "operator"})
-# Kinds that need a signature, and by whom.
+# Kinds that need a signature, and the roles that may sign them.
 SIGNED: dict[str, frozenset[Role]] = {
     "auditor": REGULATOR,
     "researcher": REGULATOR,
@@ -62,7 +62,7 @@ class Person:
 
 
 class KeyHolders:
-    """Everybody registered so far. `partial`: some entries about people are not in sight."""
+    """Everybody registered so far. `partial`: some entries about people are not visible."""
 
     def __init__(self, trust: Trust, *, partial: bool = False) -> None:
         self._origin = trust.origin
@@ -72,14 +72,14 @@ class KeyHolders:
         self._applications: dict[tuple[str, int], tuple[str, list[tuple[str, Signer]]]] = {}
 
     def signer(self, kind: str, statement: ExportedStatement) -> Signer | None:
-        """The key that the statement must be signed with; None if that cannot be seen."""
+        """Return the key with which the statement must be signed; None if it is not visible."""
         roles = SIGNED.get(kind, ANYBODY)
         person = self._people.get(statement.by)
         if person is None:
             return self._unseen(kind, roles, statement)
         if person.role not in roles:
             raise EvidenceError(
-                f"a {kind} is not for {statement.by} to sign, who is {person.role}",
+                f"{statement.by} may not sign a {kind}, because their role is {person.role}",
                 case="not-theirs-to-sign",
             )
         if person.signer is None:
@@ -95,31 +95,31 @@ class KeyHolders:
         return self._people[researcher_id].auditor
 
     def register(self, entry: ExportedEntry) -> None:
-        """A researcher: at a regulator's word, or at set-up at the platform's."""
+        """Register a person by a regulator's statement or, at set-up, by the platform's."""
         facts = read(entry.facts, ResearcherFacts)
         if entry.statement is None:
             body = ResearcherBody(facts.role, entry.auditor, facts.jwk)
             if facts.by != "init" or facts.role == "auditor":
                 raise EvidenceError(
-                    "a researcher is registered by a regulator's statement",
+                    "a regulator's statement must register a researcher",
                     case="no-statement-of-a-regulator",
                 )
         else:
             body = read(entry.statement.body, ResearcherBody)
         if (body.role, body.auditor_id) != (facts.role, entry.auditor):
             raise EvidenceError(
-                "the role or the auditor is not the one of the statement",
+                "the role or the auditor differs from the statement",
                 case="another-role-than-stated",
             )
         if (body.role == "auditor") != (body.auditor_id is not None):
             raise EvidenceError(
-                "researchers of an auditor name it, others have none",
+                "researchers of an auditor must name it, and other people must name none",
                 case="auditor-of-a-researcher",
             )
         signer = None if body.jwk is None else Signer.of(body.jwk)
         if (signer and signer.thumbprint) != facts.key_thumbprint:
             raise EvidenceError(
-                "the key is not the one of the statement", case="another-key-than-stated"
+                "the key differs from the statement", case="another-key-than-stated"
             )
         self._add(facts.researcher_id, Person(body.role, body.auditor_id, signer))
 
@@ -130,10 +130,10 @@ class KeyHolders:
         signer = Signer.of(body.jwk)
         if (facts.researcher_id, facts.key_thumbprint) != (statement.by, signer.thumbprint):
             raise EvidenceError(
-                "the researcher or the key is not the one of the statement",
+                "the researcher or the key differs from the statement",
                 case="another-researcher-or-key-than-stated",
             )
-        proved = key_possession.of_key_change(self._origin, statement.by, body.jwk)
+        proved = key_possession.key_change_bytes(self._origin, statement.by, body.jwk)
         key_possession.check(body.proof, proved, body.jwk)
         if statement.by in self._people:
             self._people[statement.by] = replace(self._people[statement.by], signer=signer)
@@ -146,20 +146,20 @@ class KeyHolders:
             raise EvidenceError(f"nobody is registered as {removed}", case="nobody-to-remove")
 
     def apply(self, entry: ExportedEntry) -> None:
-        """Keep the individuals of an application: they count once it is approved."""
+        """Store the individuals of an application: they count after its approval."""
         facts = read(entry.facts, ApplicationFacts)
         individuals = read(_stated(entry).body, ApplicationBody).individuals
         signers = [Signer.of(individual.jwk) for individual in individuals]
         stated = [signer.thumbprint for signer in signers]
         if stated != [individual.key_thumbprint for individual in facts.individuals]:
             raise EvidenceError(
-                "the keys of the individuals are not those of the statement",
+                "the keys of the individuals differ from the statement",
                 case="other-individuals-than-stated",
             )
         name = (facts.application_id, facts.version)
         if name in self._applications:
             raise EvidenceError(
-                "there is this version of this application already", case="version-entered-before"
+                "this version of this application already exists", case="version-entered-before"
             )
         self._check_agreed(_stated(entry), individuals)
         ids = [individual.researcher_id for individual in facts.individuals]
@@ -169,16 +169,18 @@ class KeyHolders:
     def _check_agreed(
         self, application: ExportedStatement, individuals: list[IndividualFacts]
     ) -> None:
-        """Raise unless every individual but the one who signs proves to hold their key."""
+        """Raise an error unless every individual except the signer proves possession of their
+        key.
+        """
         for individual in individuals:
             if application.by != f"{APPLICANT}{Signer.of(individual.jwk).thumbprint}":
-                proved = key_possession.of_application(
+                proved = key_possession.application_bytes(
                     self._origin, application.body, individual.jwk
                 )
                 key_possession.check(individual.proof, proved, individual.jwk)
 
     def approve(self, decided: DecisionBody, auditor_id: str) -> None:
-        """Register the individuals of an application; who is registered already stays as is."""
+        """Register the individuals of an application; those already registered stay unchanged."""
         application = self._applications.get((decided.application_id, decided.version))
         if application is None:
             if self._partial:
@@ -189,7 +191,7 @@ class KeyHolders:
         read_by_regulator, individuals = application
         if decided.application_digest != read_by_regulator:
             raise EvidenceError(
-                "the regulator approved another application than the one entered",
+                "the regulator approved another application than the recorded one",
                 case="another-application",
             )
         for researcher_id, signer in individuals:
@@ -201,7 +203,7 @@ class KeyHolders:
         if kind == "application" and statement.by.startswith(APPLICANT):
             return _applicant(statement)
         if self._partial and "regulator" in roles:
-            signer = self._regulators.get(head_of(statement.signature).kid)
+            signer = self._regulators.get(parse_header(statement.signature).kid)
             if signer is not None:
                 return signer
         if self._partial and "operator" in roles:
@@ -210,7 +212,7 @@ class KeyHolders:
 
     def _add(self, researcher_id: str, person: Person) -> None:
         if researcher_id in self._people:
-            raise EvidenceError(f"{researcher_id} is registered already", case="registered-already")
+            raise EvidenceError(f"{researcher_id} is already registered", case="registered-already")
         self._people[researcher_id] = person
 
 
@@ -221,7 +223,7 @@ def _stated(entry: ExportedEntry) -> ExportedStatement:
 
 
 def _applicant(statement: ExportedStatement) -> Signer:
-    """The key of the applicant, which the application holds."""
+    """Return the key of the applicant, which the application holds."""
     individuals = read(statement.body, ApplicationBody).individuals
     signers = [Signer.of(individual.jwk) for individual in individuals]
     for signer in signers:

@@ -1,8 +1,8 @@
-"""Proofs of possession: the person who presents a public key shows that they hold the private one.
+"""Proofs of possession: the person who presents a public key proves that they hold the private one.
 
 A proof is a detached signature by that key, over bytes like those of a statement: for one platform,
-one purpose and one key. A researcher who changes keys proves the new one; an individual whom an
-application names proves theirs, and thereby agrees to that very application.
+one purpose and one key. A researcher who changes keys proves the new one. An individual named in an
+application proves theirs, and so agrees to exactly that application.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ KEY_CHANGE = "researcher-key-proof"
 APPLICATION = "application-proof"
 
 
-def of_key_change(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
+def key_change_bytes(origin: str, researcher_id: str, jwk: Mapping[str, Any]) -> bytes:
     """Return the bytes that the new key of a researcher signs."""
     key = Signer.of(jwk).thumbprint
     return statements.payload(origin, KEY_CHANGE, researcher_id, key, {"jwk": dict(jwk)})
 
 
-def of_application(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
+def application_bytes(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any]) -> bytes:
     """Return the bytes that an individual's key signs: the application with all proofs null."""
     key = Signer.of(jwk).thumbprint
     bare = [{**individual, "proof": None} for individual in stated["individuals"]]
@@ -32,7 +32,7 @@ def of_application(origin: str, stated: Mapping[str, Any], jwk: Mapping[str, Any
 
 
 def check(proof: str | None, proved: bytes, jwk: Mapping[str, Any]) -> None:
-    """Raise unless the key made the proof, of exactly these bytes."""
+    """Raise an error unless the key signed exactly these bytes."""
     signer = Signer.of(jwk)
     try:
         statements.verify(proof or "", proved, signer.key, list(signer.algorithms))

@@ -1,9 +1,9 @@
-"""The Merkle tree over the entries: its root, and short proofs of what is under it.
+"""Merkle tree over the entries: its root, and short proofs about its leaves.
 
-An inclusion proof shows that an entry is where the ledger says it is. A consistency proof shows
-that an older ledger is the beginning of a newer one: that nothing was rewritten. Both are lists of
-hashes, from the leaves upwards. A root and its size belong together, in one signed checkpoint: with
-another size the same proof may lead to the same root.
+An inclusion proof shows that an entry has its stated position in the ledger. A consistency proof
+shows that an older ledger is the beginning of a newer one, so nothing was rewritten. Both are lists
+of hashes, from the leaves upwards. A root and its size belong together, in one signed checkpoint:
+with another size, the same proof may lead to the same root.
 
 [CT] RFC 9162, §2.1, read in its last draft (draft-ietf-trans-rfc6962-bis-42); RFC 6962, §2.1 has
      the same hashes.
@@ -36,10 +36,10 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def root_of(hashes: Sequence[bytes]) -> bytes:
-    """The Merkle Tree Hash over leaf hashes, or over the hashes of subtrees of one size.
+    """Return the Merkle Tree Hash over leaf hashes, or over the hashes of subtrees of one size.
 
-    Only the last subtree may be smaller. Neighbours are joined level by level, and an odd last
-    one moves up as it is: the same tree as splitting at the largest power of two.
+    Only the last subtree may be smaller. Neighbours are joined level by level, and an odd last one
+    moves up unchanged. This gives the same tree as splitting at the largest power of two.
     """
     if not hashes:
         return EMPTY_ROOT
@@ -51,7 +51,7 @@ def root_of(hashes: Sequence[bytes]) -> bytes:
 
 
 class Frontier:
-    """A tree that only grows: it keeps the roots of its complete subtrees, and no leaves."""
+    """Tree that only grows: it keeps the roots of its complete subtrees, and no leaves."""
 
     __slots__ = ("_roots", "size")
 
@@ -60,7 +60,7 @@ class Frontier:
         self._roots: dict[int, bytes] = {}  # by height: one for each 1 of the size
 
     def extend(self, entries: Iterable[bytes]) -> None:
-        """Append the entries, level by level: the tree of [CT, §2.1.2], of many at once."""
+        """Append many entries at once, level by level: the tree of [CT, §2.1.2]."""
         level = [sha256(b"\x00" + entry).digest() for entry in entries]
         self.size += len(level)
         for height in count():
@@ -74,13 +74,13 @@ class Frontier:
             level = [sha256(b"\x01" + a + b).digest() for a, b in zip(each, each, strict=True)]
 
     def root(self) -> bytes:
-        """Merge what remains, from the right [CT, §2.1.2, step 3]."""
+        """Merge the remaining hashes, from the right [CT, §2.1.2, step 3]."""
         smallest, *larger = [self._roots[height] for height in sorted(self._roots)] or [EMPTY_ROOT]
         return reduce(lambda root, left: node_hash(left, root), larger, smallest)
 
 
 def inclusion_path(index: int, size: int, subtree: Subtree) -> list[bytes]:
-    """PATH(index, D_size) [CT, §2.1.3.1]."""
+    """Return PATH(index, D_size) [CT, §2.1.3.1]."""
     if not 0 <= index < size:
         raise ProofError(f"there is no entry {index} in a tree of {size}", case="no-such-entry")
     path, start, end = [], 0, size
@@ -96,7 +96,7 @@ def inclusion_path(index: int, size: int, subtree: Subtree) -> list[bytes]:
 
 
 def consistency_path(old: int, new: int, subtree: Subtree) -> list[bytes]:
-    """PROOF(old, D_new) [CT, §2.1.4.1]; empty between a tree and itself."""
+    """Return PROOF(old, D_new) [CT, §2.1.4.1]; empty between a tree and itself."""
     if not 0 < old <= new:
         raise ProofError(
             f"a tree of {old} is not the beginning of a tree of {new}", case="not-the-beginning"
@@ -118,7 +118,9 @@ def consistency_path(old: int, new: int, subtree: Subtree) -> list[bytes]:
 def verify_inclusion(
     leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes
 ) -> None:
-    """Raise unless the tree of this size and root has this leaf hash there [CT, §2.1.3.2]."""
+    """Raise an error unless the tree of this size and root has this leaf hash there [CT,
+    §2.1.3.2].
+    """
     _check_lengths(leaf, root, *path)
     if not 0 <= index < size:
         raise ProofError(f"there is no entry {index} in a tree of {size}", case="no-such-entry")
@@ -142,9 +144,9 @@ def verify_inclusion(
 def verify_consistency(
     old: int, new: int, old_root: bytes, new_root: bytes, path: Sequence[bytes]
 ) -> None:
-    """Raise unless the old tree is the beginning of the new one [CT, §2.1.4.2].
+    """Raise an error unless the old tree is the beginning of the new one [CT, §2.1.4.2].
 
-    The RFC leaves out equal sizes: there the path is empty and the roots are equal.
+    The RFC omits equal sizes: for these, the path is empty and the roots are equal.
     """
     _check_lengths(old_root, new_root, *path)
     if not 0 < old <= new:
@@ -155,7 +157,7 @@ def verify_consistency(
         return
     if old == new or not path:
         raise ProofError(
-            "a consistency proof is empty between a tree and itself, and only there",
+            "a consistency proof must be empty for trees of equal size, and only then",
             case="empty-consistency-proof",
         )
     first, *rest = path if old & (old - 1) else [old_root, *path]
@@ -180,12 +182,14 @@ def verify_consistency(
 
 
 def _split(size: int) -> int:
-    """The largest power of two smaller than the size."""
+    """Return the largest power of two smaller than the size."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
 def _skip_levels_without_a_sibling(fn: int, sn: int) -> tuple[int, int]:
-    """At the right edge a node may move up some levels as it is [CT, §2.1.3.2, step 4]."""
+    """Skip the levels at the right edge on which a node moves up unchanged [CT, §2.1.3.2, step
+    4].
+    """
     while fn and not fn & 1:
         fn, sn = fn >> 1, sn >> 1
     return fn, sn
@@ -193,4 +197,4 @@ def _skip_levels_without_a_sibling(fn: int, sn: int) -> tuple[int, int]:
 
 def _check_lengths(*hashes: bytes) -> None:
     if any(len(one) != HASH_BYTES for one in hashes):
-        raise ProofError(f"a hash has {HASH_BYTES} bytes", case="hash-size")
+        raise ProofError(f"a hash must have {HASH_BYTES} bytes", case="hash-size")

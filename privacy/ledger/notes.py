@@ -1,9 +1,9 @@
-"""Signed notes: the head of the ledger, who signed it, and who witnessed it.
+"""Signed notes: checkpoints of the ledger, with their signatures and cosignatures.
 
 A checkpoint is three lines: the origin, the size of the tree and its root. The ledger's key, named
-after the origin, signs them; a witness cosigns them together with the time. What cannot be read
-back cannot be made. Notes are stricter than they must be: each key signs a note once, and a
-checkpoint has no extension lines.
+after the origin, signs them; a witness cosigns them together with the time. A note that cannot be
+read back cannot be made. Notes are stricter than the specification: each key signs a note once, and
+a checkpoint has no extension lines.
 
 [NOTE] C2SP signed-note: "Format", "Signatures", "Verifier keys".
 [CHECKPOINT] C2SP tlog-checkpoint: "Note text", "Signatures".
@@ -37,7 +37,7 @@ _CHECKPOINT = re.compile(r"([^\x00-\x1f]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]
 
 
 class SignatureType(IntEnum):
-    """Type of a signature, which says what its key is for [NOTE, "Signature types"]."""
+    """Type of a signature, which states the purpose of its key [NOTE, "Signature types"]."""
 
     ED25519 = 0x01
     COSIGNATURE_V1 = 0x04
@@ -45,7 +45,7 @@ class SignatureType(IntEnum):
 
 @dataclass(frozen=True)
 class VerifierKey:
-    """A public key under a name, for one purpose."""
+    """Public key under a name, for one purpose."""
 
     name: str
     public: bytes
@@ -54,15 +54,16 @@ class VerifierKey:
     def __post_init__(self) -> None:
         if not re.fullmatch(_NAME, self.name):
             raise NoteError(
-                "a key's name is not empty and has neither spaces nor a plus", case="key-name"
+                "a key's name must not be empty and must not contain spaces or a plus",
+                case="key-name",
             )
         if len(self.public) != 32:
-            raise NoteError("a public key has 32 bytes", case="key-size")
+            raise NoteError("a public key must have 32 bytes", case="key-size")
 
     @classmethod
     def of(cls, name: str, key: OKPKey, kind: SignatureType = SignatureType.ED25519) -> Self:
         if not isinstance(key.public_key, Ed25519PublicKey):
-            raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
+            raise NoteError("notes must be signed with Ed25519 keys", case="not-ed25519")
         return cls(name, key.public_key.public_bytes_raw(), kind)
 
     @classmethod
@@ -76,7 +77,8 @@ class VerifierKey:
         key = cls(name, material[1:], SignatureType(material[0]))
         if key.key_id.hex() != stated:
             raise NoteError(
-                "the id of a verifier key is not that of its name and public key", case="key-id"
+                "the identifier of a verifier key does not match its name and public key",
+                case="key-id",
             )
         return key
 
@@ -89,7 +91,7 @@ class VerifierKey:
         return sha256(_utf8(self.name) + bytes([0x0A, self.type]) + self.public).digest()[:4]
 
     def verify(self, text: str, signature: bytes) -> int | None:
-        """Raise unless this key signed the text; the time, if it is a cosignature."""
+        """Raise an error unless this key signed the text; return the time of a cosignature."""
         message, time = _utf8(text), None
         if self.type == SignatureType.COSIGNATURE_V1:
             time, signature = int.from_bytes(signature[:8], "big"), signature[8:]
@@ -98,7 +100,7 @@ class VerifierKey:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
         except InvalidSignature as error:
             raise NoteError(
-                f"the signature of {self.name} is not of this text", case="wrong-signature"
+                f"the signature of {self.name} does not match this text", case="wrong-signature"
             ) from error
         return time
 
@@ -115,11 +117,11 @@ class Checkpoint:
         _match(
             _CHECKPOINT,
             self.text(),
-            "a checkpoint is an origin, a size and a root of 32 bytes",
+            "a checkpoint must have an origin, a size and a root of 32 bytes",
             case="malformed-checkpoint",
         )
         if self.size >= 2**63:
-            raise NoteError("no tree is that large", case="tree-size")
+            raise NoteError("the size of the tree is too large", case="tree-size")
 
     def text(self) -> str:
         return f"{self.origin}\n{self.size}\n{_encode(self.root)}\n"
@@ -134,7 +136,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Note:
-    """A text and its signatures, by the name and the id of the key [NOTE, "Format"]."""
+    """Text and its signatures, by the name and the identifier of the key [NOTE, "Format"]."""
 
     text: str
     signatures: Mapping[tuple[str, bytes], bytes]
@@ -142,11 +144,12 @@ class Note:
     def __post_init__(self) -> None:
         if not _TEXT.fullmatch(self.text):
             raise NoteError(
-                "a note is whole lines without control characters", case="control-characters"
+                "a note must consist of whole lines without control characters",
+                case="control-characters",
             )
         if not 1 <= len(self.signatures) <= SIGNATURES or len(_utf8(str(self))) > NOTE_BYTES:
             raise NoteError(
-                f"a note has 1 to {SIGNATURES} signatures, {NOTE_BYTES} bytes at most",
+                f"a note must have 1 to {SIGNATURES} signatures and at most {NOTE_BYTES} bytes",
                 case="note-size",
             )
 
@@ -162,14 +165,14 @@ class Note:
             signature = _decode(encoded)
             if len(signature) <= 4 or (name, signature[:4]) in signatures:
                 raise NoteError(
-                    f"{name} signed with nothing, or twice with one key",
+                    f"{name} has an empty signature, or two by one key",
                     case="empty-or-double-signature",
                 )
             signatures[name, signature[:4]] = signature[4:]
         note = cls(f"{above}\n", signatures)
         if rest or str(note) != text:
             raise NoteError(
-                "a note ends with its signatures, in whole lines", case="no-signature-lines"
+                "a note must end with its signatures, in whole lines", case="no-signature-lines"
             )
         return note
 
@@ -180,18 +183,20 @@ class Note:
         return f"{self.text}\n{''.join(lines)}"
 
     def adding(self, key: VerifierKey, signature: bytes) -> Self:
-        """The note with one more signature, or a newer one of the same key."""
+        """Return the note with one more signature, or with a newer one of the same key."""
         return replace(self, signatures={**self.signatures, (key.name, key.key_id): signature})
 
     def verify(self, keys: Iterable[VerifierKey]) -> dict[VerifierKey, int | None]:
-        """Those of the keys that signed, with the time of cosignatures; a wrong one raises."""
+        """Return the keys that signed, with the times of cosignatures; raise an error for a wrong
+        signature.
+        """
         signed = [key for key in keys if (key.name, key.key_id) in self.signatures]
         return {key: key.verify(self.text, self.signatures[key.name, key.key_id]) for key in signed}
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A checkpoint that can be trusted as far as its signers and witnesses can."""
+    """Checkpoint with its verified signers and witnesses."""
 
     checkpoint: Checkpoint
     signers: frozenset[VerifierKey]
@@ -199,7 +204,7 @@ class Opened:
 
 
 def sign_checkpoint(checkpoint: Checkpoint, keys: Iterable[tuple[str, OKPKey]]) -> str:
-    """The signed note; by two keys where one hands over to the next."""
+    """Return the signed note, signed by two keys if one replaces the other."""
     text = checkpoint.text()
     signatures = {
         (name, VerifierKey.of(name, key).key_id): _sign(key, _utf8(text)) for name, key in keys
@@ -208,9 +213,10 @@ def sign_checkpoint(checkpoint: Checkpoint, keys: Iterable[tuple[str, OKPKey]]) 
 
 
 def open_checkpoint(note_text: str, keys: Collection[VerifierKey]) -> Opened:
-    """Raise unless a given key that is named after the origin signed, and every given key rightly.
+    """Return the checkpoint, if a given key named after the origin signed it and no given key's
+    signature is wrong.
 
-    Signatures of other keys are ignored, as they must be [NOTE, "Signatures"].
+    Signatures of other keys are ignored, as required [NOTE, "Signatures"].
     """
     note = Note.parse(note_text)
     checkpoint = Checkpoint.parse(note.text)
@@ -222,7 +228,7 @@ def open_checkpoint(note_text: str, keys: Collection[VerifierKey]) -> Opened:
 
 
 def cosign(note_text: str, name: str, key: OKPKey, timestamp: int) -> str:
-    """The note with a witness's line. Open it and check that it is consistent first."""
+    """Return the note with a witness's line. Open the note and check its consistency first."""
     note = Note.parse(note_text)
     signature = _sign(key, _witnessed(Checkpoint.parse(note.text).text(), timestamp))
     witness = VerifierKey.of(name, key, SignatureType.COSIGNATURE_V1)
@@ -230,10 +236,12 @@ def cosign(note_text: str, name: str, key: OKPKey, timestamp: int) -> str:
 
 
 def merge(note_text: str, cosigned: str, keys: Iterable[VerifierKey]) -> str:
-    """The note with what the given keys signed on another copy of it; raises if none did."""
+    """Return the note with the given keys' signatures from another copy; raise an error if there
+    are none.
+    """
     note, other = Note.parse(note_text), Note.parse(cosigned)
     if note.text != other.text:
-        raise NoteError("these are signatures of another text", case="another-text")
+        raise NoteError("these signatures belong to another text", case="another-text")
     signed = other.verify(keys)
     if not signed:
         raise NoteError("none of the keys signed", case="unsigned")
@@ -246,7 +254,7 @@ def _witnessed(text: str, time: int) -> bytes:
     # "cosignature/v1", "time …" and the checkpoint   [COSIGNATURE, "Ed25519 signed message"]
     if not 0 <= time < 2**63:
         raise NoteError(
-            "the time of a cosignature is in seconds since 1970, below 2^63",
+            "the time of a cosignature must be in seconds since 1970, below 2^63",
             case="time-of-a-cosignature",
         )
     return _utf8(f"cosignature/v1\ntime {time}\n{text}")
@@ -254,7 +262,7 @@ def _witnessed(text: str, time: int) -> bytes:
 
 def _sign(key: OKPKey, message: bytes) -> bytes:
     if not isinstance(key.private_key, Ed25519PrivateKey):
-        raise NoteError("notes are signed with Ed25519 keys", case="not-ed25519")
+        raise NoteError("notes must be signed with Ed25519 keys", case="not-ed25519")
     return key.private_key.sign(message)
 
 
@@ -277,11 +285,11 @@ def _encode(data: bytes) -> str:
 
 
 def _decode(text: str) -> bytes:
-    """Base64 in the one way it can be written (RFC 4648, §4)."""
+    """Decode base64 in its canonical form (RFC 4648, §4)."""
     try:
         data = b64decode(text, validate=True)
     except ValueError as error:
         raise NoteError("this is not base64", case="not-base64") from error
     if _encode(data) != text:
-        raise NoteError("this is not base64 in its one form", case="not-canonical-base64")
+        raise NoteError("this is not base64 in its canonical form", case="not-canonical-base64")
     return data

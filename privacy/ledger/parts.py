@@ -6,11 +6,11 @@ parameter. For every kind of audit the verifier computes again, exactly:
 - the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
 - the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanisms`).
 
-For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the
-signed request and the audience's entry. Of an audience whose entry is older than format 3 the
-numbers of groups are not known. There it compares what does not depend on them: names, mechanisms,
-parameters, rules, and whether people displace others. What it cannot compute it reports as a
-notice.
+For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the signed
+request and the audience's entry. For an audience whose entry is older than format 3, the numbers of
+groups are unknown. For it, the verifier compares everything that does not depend on them: names,
+mechanisms, parameters, rules, and whether people displace others. It reports everything that it
+cannot compute as a notice.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from typing import Any, Literal
 import msgspec
 
 from privacy.errors import BoundsError, EvidenceError
-from privacy.ledger.exact_amounts import amount
+from privacy.ledger.exact_amounts import parse_amount
 from privacy.plans import KindPlan, PlannedTable, PublicAudience
 from privacy.tables.declared import declared_numbers, rule_from
 from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
 from privacy.tables.price import FREE, Currency, ExactPrice
 from privacy.tables.sensitivity import Reach, Sensitivity
 
-# Why something was not computed again.
+# Reasons why something was not computed again.
 NoticeCode = Literal[
     "charge-older",
     "kind-unknown",
@@ -36,7 +36,7 @@ NoticeCode = Literal[
     "sensitivity-stated",
 ]
 Notice = tuple[NoticeCode, str]
-# Members of a request that name things and bound nothing: two charges may differ in these alone.
+# Members of a request that name things and bound nothing: two charges may differ only in these.
 _NAMES = frozenset({"audience_id", "content_id", "mandate_id"})
 
 
@@ -74,19 +74,19 @@ class StatedPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """The price that the parts come to, and what was taken as stated."""
+    """Price of the parts, and the claims that were accepted as stated."""
 
     price: ExactPrice
     notices: tuple[Notice, ...]
 
 
 class StatedCharge(msgspec.Struct, frozen=True):
-    """All that the price of a charge follows from: other charges repeat it.
+    """Everything that determines the price of a charge; other charges repeat it.
 
-    `request` is canonical JSON without the names in it, `parts` as the charge states them.
-    `audience` is None if the charge names none, `plan` if the kind is not known. `older`: the
-    audience's entry is older than format 3, and the numbers of groups are not known. `third_party`:
-    the ledger says that the kind is one of a package, whose bounds are taken as stated.
+    `request` is canonical JSON without its names; `parts` are those that the charge states.
+    `audience` is None if the charge names none; `plan` is None if the kind is unknown. `older`: the
+    audience's entry is older than format 3, and the numbers of groups are unknown. `third_party`:
+    the ledger states that a package added the kind, whose bounds are accepted as stated.
     """
 
     kind: str
@@ -114,7 +114,9 @@ class StatedCharge(msgspec.Struct, frozen=True):
 
 
 def check_parts(charge: StatedCharge) -> Checked:
-    """Return the price of the parts of a charge, or raise if a number in them does not follow."""
+    """Return the price of the parts of a charge; raise an error if a number in them does not
+    follow.
+    """
     kind, audience, plan = charge.kind, charge.audience, charge.plan
     stated, found = _numbers(charge.parts)
     notices = list(found.notices)
@@ -131,7 +133,7 @@ def check_parts(charge: StatedCharge) -> Checked:
 
 
 def check_numbers(parts: list[Any]) -> Checked:
-    """Return the price of parts, as a receipt states them, by their own numbers alone."""
+    """Return the price of a receipt's stated parts, from their own numbers only."""
     return _numbers(_encode(parts))[1]
 
 
@@ -139,13 +141,11 @@ def _numbers(parts: bytes) -> tuple[list[StatedPart], Checked]:
     try:
         stated = _parts.decode(parts)
         if not stated or len({part.name for part in stated}) != len(stated):
-            raise EvidenceError(
-                "a charge has parts, each with a name of its own", case="part-names"
-            )
+            raise EvidenceError("a charge must have parts with different names", case="part-names")
         found = [_check(part) for part in stated]
     except (BoundsError, msgspec.MsgspecError, ValueError) as error:
         raise EvidenceError(
-            f"its parts are not what they must be: {error}",
+            f"its parts are invalid: {error}",
             case=getattr(error, "case", None) or "malformed-parts",
         ) from error
     notices = tuple(notice for _, own in found for notice in own)
@@ -165,7 +165,7 @@ def _planned(
 
 def _check(part: StatedPart) -> tuple[ExactPrice, list[Notice]]:
     """Sensitivity by the rule, scale and price by the mechanism."""
-    bounds, parameter = part.bounds, amount(part.parameter.amount)
+    bounds, parameter = part.bounds, parse_amount(part.parameter.amount)
     if min(bounds.shape, default=0) < 1:
         raise EvidenceError(f"the part {part.name!r} has no cells", case="no-cells")
     stated, notices = _sensitivity(part.sensitivity), list[Notice]()
@@ -195,14 +195,14 @@ def _check(part: StatedPart) -> tuple[ExactPrice, list[Notice]]:
 def _check_planned(
     planned: tuple[PlannedTable, ...], stated: list[StatedPart], *, older: bool
 ) -> None:
-    """Raise unless the parts are those of the request, in any order.
+    """Raise an error unless the parts are those of the request, in any order.
 
-    `older`: they are planned without the numbers of groups, on which bounds may depend.
+    `older`: the plan does not know the numbers of groups, on which bounds may depend.
     """
     expected = {part.name: part for part in planned}
     if expected.keys() != {part.name for part in stated}:
         raise EvidenceError(
-            f"what was asked for has the parts {', '.join(expected)}", case="other-parts-than-asked"
+            f"the signed request has the parts {', '.join(expected)}", case="other-parts-than-asked"
         )
     for part in stated:
         plan = expected[part.name]
@@ -211,7 +211,7 @@ def _check_planned(
                 f"the mechanism of {part.name!r} is not the one asked for",
                 case="mechanism-of-a-part",
             )
-        if amount(part.parameter.amount) != plan.parameter:
+        if parse_amount(part.parameter.amount) != plan.parameter:
             raise EvidenceError(
                 f"the parameter of {part.name!r} is not the one asked for",
                 case="parameter-of-a-part",
@@ -233,7 +233,9 @@ def _check_bounds(part: StatedPart, plan: PlannedTable) -> None:
 
 
 def _check_displacing(part: StatedPart, plan: PlannedTable) -> None:
-    """Raise if the rule is another one, or says otherwise whether people displace others."""
+    """Raise an error if the rule differs, or states the opposite about whether people displace
+    others.
+    """
     rule = plan.bounds.rule
     if part.bounds.rule != rule.name or _answers(part.bounds.declared) != _answers(
         declared_numbers(rule)
@@ -245,7 +247,7 @@ def _check_displacing(part: StatedPart, plan: PlannedTable) -> None:
 
 
 def _answers(declared: Mapping[str, str | bool]) -> dict[str, bool]:
-    """The declared members that are yes or no, as `fixed_slots` is."""
+    """Return the declared members that are yes or no, such as `fixed_slots`."""
     return {name: value for name, value in declared.items() if isinstance(value, bool)}
 
 

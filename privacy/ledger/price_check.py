@@ -1,12 +1,12 @@
-"""The price that a charge must have.
+"""Check of the price that a charge must have.
 
 In format 3 it is the sum of the prices of its parts (`privacy.ledger.parts`). Older charges state
 no parts. Their rule was one for all kinds of that time: every mechanism was calibrated to the
-epsilon (or rho) asked for under add/remove, and changing one person cost twice that. The number of
-scored people was a table of its own, unless the audience's entry said that it was known. An audit
+requested epsilon (or rho) under add/remove, and changing one person cost twice that. The number of
+scored people was a separate table, unless the audience's entry stated that it was known. An audit
 of envy bought the sum of steps and the cost in addition to its counts.
 
-The loss that people may have by exploration is no price of privacy: it has no relation, and nothing
+The loss of people by exploration is not a price of privacy: it has no relation, and nothing
 doubles. It follows from the statement alone, as the declared worst case of every target.
 
 [BS16] Bun, Steinke, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds).
@@ -19,7 +19,7 @@ import msgspec
 
 from privacy.errors import EvidenceError
 from privacy.ledger.entry_schemas import Both, ChargeBody, ChargeFacts, Sizes
-from privacy.ledger.exact_amounts import amount, units
+from privacy.ledger.exact_amounts import parse_amount, parse_units
 from privacy.ledger.parts import Notice, StatedCharge, check_parts
 from privacy.plans import PLANS
 from privacy.tables.price import (
@@ -51,9 +51,10 @@ class PricedFields(msgspec.Struct, frozen=True):
 def check_debit(
     charge: StatedCharge, facts: ChargeFacts
 ) -> tuple[tuple[int, int], tuple[Notice, ...]]:
-    """Return what a charge takes from the mandate and from the platform's account, in units.
+    """Return the debits of a charge from the mandate and from the platform's account, in units.
 
-    Raise if its price is not that of its parts. The notices say what was taken as stated.
+    Raise an error if its price is not that of its parts. The notices list the claims accepted as
+    stated.
     """
     return _debited_parts(charge, facts.epsilon, facts.rho, facts.currency, facts.debit)
 
@@ -66,11 +67,11 @@ def _debited_parts(
     _check_consistent(paid)
     _check_worth(paid, found.price)
     _check_debit(paid, currency, debit)
-    return (units(debit), units(rho.change_one)), found.notices
+    return (parse_units(debit), parse_units(rho.change_one)), found.notices
 
 
 def check_older_debit(body: ChargeBody, facts: ChargeFacts, sizes: Sizes | None) -> tuple[int, int]:
-    """Return the same for a charge older than format 3, by the rule of that time."""
+    """Return the debits of a charge older than format 3, by the rule of that time."""
     asked = PricedFields(
         body.kind,
         body.mechanism,
@@ -89,16 +90,17 @@ def check_exploration(body: ChargeBody, facts: ChargeFacts) -> int:
     """Return what a charge debits from the mandate's exploration limit, in units."""
     plan = PLANS.get(body.kind)
     explores = plan is not None and plan.explores
-    if not explores and not units(facts.exploration_loss):
+    if not explores and not parse_units(facts.exploration_loss):
         return 0
     # α·T for each target
-    worst = amount(body.alpha or "0") * body.steps * body.targets
-    if not explores or amount(facts.exploration_loss) != worst:
+    worst = parse_amount(body.alpha or "0") * body.steps * body.targets
+    if not explores or parse_amount(facts.exploration_loss) != worst:
         raise EvidenceError(
-            f"people may lose {facts.exploration_loss} by it, which is not what was asked for",
+            f"people may lose {facts.exploration_loss} by it, which differs from the "
+            "signed request",
             case="another-loss-than-asked",
         )
-    return units(facts.exploration_loss)
+    return parse_units(facts.exploration_loss)
 
 
 @lru_cache(maxsize=65_536)
@@ -109,11 +111,11 @@ def _debited(
     _check_consistent(paid)
     _check_asked(asked, paid)
     _check_debit(paid, currency, debit)
-    return units(debit), units(rho.change_one)
+    return parse_units(debit), parse_units(rho.change_one)
 
 
 def _check_debit(paid: ExactPrice, currency: Currency, debit: str) -> None:
-    if amount(debit) != paid.debit(currency):
+    if parse_amount(debit) != paid.debit(currency):
         raise EvidenceError(
             f"it debits {debit}, which is not the change-one price in {currency}",
             case="not-the-change-one-price",
@@ -135,11 +137,11 @@ def _paid(epsilon: Both | None, rho: Both) -> ExactPrice:
 def _both(price: Both | None) -> tuple[Amount, Amount]:
     if price is None:
         return INFINITE, INFINITE
-    return amount(price.add_remove), amount(price.change_one)
+    return parse_amount(price.add_remove), parse_amount(price.change_one)
 
 
 def _check_consistent(paid: ExactPrice) -> None:
-    """Raise if the price breaks a rule that holds for every release."""
+    """Raise an error if the price violates a rule that holds for every release."""
     if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less epsilon than adding one",
@@ -163,9 +165,9 @@ def _check_asked(asked: PricedFields, paid: ExactPrice) -> None:
 
 def _check_worth(paid: ExactPrice, worth: ExactPrice) -> None:
     if not paid.covers(worth):
-        raise EvidenceError("it costs less than what was asked for is worth", case="underpriced")
+        raise EvidenceError("it costs less than the signed request", case="underpriced")
     if not worth.covers(paid):
-        raise EvidenceError("it costs more than what was asked for", case="overpriced")
+        raise EvidenceError("it costs more than the signed request", case="overpriced")
 
 
 def _price(asked: PricedFields, parameters: list[Fraction]) -> ExactPrice:
@@ -174,7 +176,7 @@ def _price(asked: PricedFields, parameters: list[Fraction]) -> ExactPrice:
 
 
 def _parameters(asked: PricedFields) -> list[Fraction]:
-    """Epsilon or rho of the audit, and that of the sizes where they are to be learned."""
+    """Return epsilon or rho of the audit, and that of the sizes if they are bought."""
     main, sizes = (
         (asked.epsilon, asked.size_epsilon) if asked.rho is None else (asked.rho, asked.size_rho)
     )
@@ -183,14 +185,14 @@ def _parameters(asked: PricedFields) -> list[Fraction]:
     plan = PLANS.get(asked.kind)
     if plan and plan.explores:
         shares = (asked.duration_epsilon, asked.cost_epsilon)
-        return [amount(main), *(_sizes(amount(main), share, 4) for share in shares)]
+        return [parse_amount(main), *(_sizes(parse_amount(main), share, 4) for share in shares)]
     if plan is None or not plan.buys_sizes or asked.sizes == "known":
-        return [amount(main)]
-    return [amount(main), _sizes(amount(main), sizes, 4 if asked.rho is None else 16)]
+        return [parse_amount(main)]
+    return [parse_amount(main), _sizes(parse_amount(main), sizes, 4 if asked.rho is None else 16)]
 
 
 def _sizes(main: Fraction, told: str | None, part: int) -> Fraction:
     """Return the given value (default: a quarter of epsilon, or a sixteenth of rho)."""
     if told is not None:
-        return amount(told)
+        return parse_amount(told)
     return Fraction(max(1, int(main * 1_000_000) // part), 1_000_000)

@@ -1,4 +1,4 @@
-"""The ledger played again, entry by entry: who has which key, what is granted, what is spent.
+"""Replay of the ledger, entry by entry: keys, grants and spending.
 
 Each entry's statements about balances must follow from the entries before it. A wrong one raises an
 `EvidenceError`; `verify` adds its number.
@@ -37,28 +37,29 @@ from privacy.ledger.entry_schemas import (
     SettingsFacts,
     read,
 )
-from privacy.ledger.exact_amounts import DAY, microseconds, units
-from privacy.ledger.export_lines import ExportedEntry, ExportedStatement, stated
+from privacy.ledger.exact_amounts import DAY, microseconds, parse_units
+from privacy.ledger.export_lines import ExportedEntry, ExportedStatement, signed_payload
 from privacy.ledger.key_holders import SIGNED, KeyHolders
 from privacy.ledger.parts import Notice, StatedCharge
 from privacy.ledger.price_check import check_debit, check_exploration, check_older_debit
-from privacy.ledger.requests import request_of
+from privacy.ledger.requests import read_charged_request
 from privacy.ledger.signatures import SignatureClaim, Signatures
-from privacy.ledger.statements import check_fresh, head_of
+from privacy.ledger.statements import check_fresh, parse_header
 from privacy.ledger.trust import Trust
 from privacy.ledger.two_party_runs import ChargedRuns, IsSigned
 from privacy.plans import PLANS, KindPlan, assumptions, assumptions_before, has_fixed_slots
 from privacy.plans.assumptions import THIRD_PARTY_BOUNDS
 
-# Entries of the format before may be written for this long after the first of a new one.
+# Time after the first entry of a new format during which entries of the previous format may be
+# written.
 _UPGRADE = timedelta(days=1)
 
 
 class Replay:
-    """The accounts after the entries so far. `partial`: entries of other auditors are not seen.
+    """Accounts after the entries so far. `partial`: entries of other auditors are not visible.
 
-    `plans` are those of the kinds of audit that this verifier knows. `notices` counts what it had
-    to take as stated.
+    `plans` are those of the kinds of audit that this verifier knows. `notices` counts the claims
+    that it accepted as stated.
     """
 
     def __init__(
@@ -72,36 +73,36 @@ class Replay:
     ) -> None:
         self.notices = Counter[Notice]()
         self._plans = plans
-        # Kinds that packages added, which the ledger names before their first charge.
+        # Kinds that packages added; the ledger names each before its first charge.
         self._enabled: set[str] = set()
-        # All audiences that were ever sealed, erased ones included.
+        # All audiences that were ever sealed, including erased ones.
         self._sealed_ids: set[tuple[str | None, str]] = set()
-        # When the first entry of the newest format was written.
+        # Time of the first entry in the newest format.
         self._format_since = datetime.max.replace(tzinfo=UTC)
         self._origin = trust.origin
         self._signatures = signatures
         self._partial = partial
         self._people = KeyHolders(trust, partial=partial)
         self._mandates: dict[str, MandateBalance] = {}
-        # By auditor, and by the audience's id.
+        # Keyed by auditor, and by the audience's identifier.
         self._audiences = defaultdict[str | None, dict[str, AudienceEntryFacts]](dict)
         self._charges: dict[str, ChargeBalance] = {}
-        # By mandate, what stands for all of its charges that were released.
+        # Keyed by mandate: one charge that represents all of its released charges.
         self._over: dict[str, ChargeBalance] = {}
         self._charge_ids: set[str] = set()
-        # By maker, the keys of their statements.
+        # Keyed by maker: the keys of their statements.
         self._used = defaultdict[str, set[str]](set)
         self._account = Account()
         self._runs = ChargedRuns(is_signed)
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def play(self, entry: ExportedEntry, number: int) -> None:
-        """The next entry, which has this number."""
+        """Replay the next entry, which has this number."""
         if entry.number != number:
-            raise EvidenceError(f"it is numbered {entry.number}", case="another-number")
+            raise EvidenceError(f"its number is {entry.number}", case="another-number")
         if entry.at < self._latest:
             raise EvidenceError(
-                "its time is before that of the entry before it", case="time-goes-back"
+                "its time is earlier than that of the previous entry", case="time-goes-back"
             )
         self._latest = entry.at
         kind = KINDS.get(entry.kind)
@@ -125,10 +126,10 @@ class Replay:
             )
         used.add(statement.key)
         signer = self._people.signer(entry.kind, statement)
-        made = head_of(statement.signature)
+        made = parse_header(statement.signature)
         check_fresh(made, entry.at.timestamp())
         if signer is not None:
-            words = stated(self._origin, entry.kind, statement)
+            words = signed_payload(self._origin, entry.kind, statement)
             claimed = SignatureClaim(entry.number, statement.by, signer, statement.signature, words)
             self._signatures.add(claimed, made.after)
 
@@ -139,7 +140,7 @@ class Replay:
             return
         if not isinstance(days, int) or days < 1:
             raise EvidenceError("platform_window_days is not a number of days", case="window-days")
-        self._account.limit, self._account.length = units(str(limit)), days * DAY
+        self._account.limit, self._account.length = parse_units(str(limit)), days * DAY
 
     def _decision(self, entry: ExportedEntry) -> None:
         body = read(_body(entry), DecisionBody)
@@ -155,7 +156,7 @@ class Replay:
         body = read(_body(entry), MandateBody)
         if body.auditor_id is None or body.auditor_id != entry.auditor:
             raise EvidenceError(
-                "the auditor is not the one of the statement", case="another-auditor-than-stated"
+                "the auditor differs from the statement", case="another-auditor-than-stated"
             )
         mandate_id = read(entry.facts, MandateFacts).mandate_id
         self._grant(MandateBalance.granted(mandate_id, body.auditor_id, body))
@@ -163,7 +164,7 @@ class Replay:
     def _grant(self, mandate: MandateBalance) -> None:
         if mandate.mandate_id in self._mandates:
             raise EvidenceError(
-                f"there is a mandate {mandate.mandate_id} already", case="mandate-entered-before"
+                f"the mandate {mandate.mandate_id} already exists", case="mandate-entered-before"
             )
         self._mandates[mandate.mandate_id] = mandate
         self._over[mandate.mandate_id] = ChargeBalance(
@@ -194,7 +195,7 @@ class Replay:
         sealed[facts.audience_id] = facts
 
     def _check_format(self, stated: int, at: datetime) -> None:
-        """Raise if the format is not known, or is older than that of entries long before.
+        """Raise an error if the format is unknown, or older than that of much earlier entries.
 
         While a service is upgraded, processes of both versions write for a while.
         """
@@ -210,7 +211,9 @@ class Replay:
             )
 
     def _forget(self, entry: ExportedEntry) -> None:
-        """An audience may be erased before it is sealed; nothing is charged on it afterwards."""
+        """Record the erasure of an audience, which may be unsealed; nothing is charged on it
+        afterwards.
+        """
         self._audiences[entry.auditor].pop(read(entry.facts, OfAudience).audience_id, None)
 
     def _charged_on(
@@ -227,7 +230,7 @@ class Replay:
             )
         if audience.commitment != facts.audience_commitment:
             raise EvidenceError(
-                "the audience is not the one that was sealed", case="another-audience-than-sealed"
+                "the audience differs from the sealed one", case="another-audience-than-sealed"
             )
         return audience
 
@@ -238,7 +241,7 @@ class Replay:
         request: Any,
         audience: AudienceEntryFacts | None,
     ) -> tuple[int, int]:
-        """Return what the charge takes, in units, if its price follows from what was asked."""
+        """Return the debits of the charge, in units, if its price follows from its request."""
         if facts.format == OLDER:
             self.notices["charge-older", body.kind] += 1
             return check_older_debit(body, facts, audience.sizes if audience else None)
@@ -246,7 +249,9 @@ class Replay:
         third_party = body.kind in self._enabled
         known_at_charge = third_party or (plan is not None and not plan.hidden_audiences)
         if audience and audience.source == "hidden" and known_at_charge:
-            raise EvidenceError(f"a hidden audience is not for {body.kind}", case="hidden-audience")
+            raise EvidenceError(
+                f"a hidden audience cannot be used for {body.kind}", case="hidden-audience"
+            )
         older = audience is not None and audience.format == OLDER
         charge = StatedCharge.of(
             body.kind, request, facts.parts, public, plan, older=older, third_party=third_party
@@ -260,13 +265,13 @@ class Replay:
         self._check_format(facts.format, entry.at)
         request = stated_body = _body(entry)
         if facts.format != OLDER:
-            request = request_of(stated_body, facts.request)
+            request = read_charged_request(stated_body, facts.request)
         body = read(request, ChargeBody)
         if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:
             raise EvidenceError(f"{facts.audit_id} was charged before", case="charged-before")
         if body.mandate_id is not None and body.mandate_id != facts.mandate_id:
             raise EvidenceError(
-                "the mandate is not the one of the statement", case="another-mandate-than-stated"
+                "the mandate differs from the statement", case="another-mandate-than-stated"
             )
         mandate, by = self._known(facts.mandate_id), self._researcher(entry)
         at = microseconds(entry.at)
@@ -290,10 +295,10 @@ class Replay:
     def _check_assumptions(
         self, request: Mapping[str, Any], facts: ChargeFacts, audience: AudienceEntryFacts | None
     ) -> None:
-        """Raise if the charge does not list what its promise rests on.
+        """Raise an error if the charge does not list the assumptions of its guarantee.
 
-        A kind that this verifier does not know may list more: it cannot tell what. Charges of the
-        format before list less.
+        A kind that this verifier does not know may list more assumptions. Charges of the previous
+        format list fewer.
         """
         kind, slots = request["kind"], has_fixed_slots(audience.source if audience else "")
         third_party, stated = kind in self._enabled, facts.assumes
@@ -301,24 +306,28 @@ class Replay:
         if facts.format == OLDER:
             expected = assumptions_before(kind)
         if third_party:
-            # What such a kind reads is not known here: it may rest on more.
+            # The data that such a kind reads are unknown here, so it may have more assumptions.
             is_stated = set(expected) <= set(stated)
         else:
             is_stated = (stated if kind in self._plans else stated[: len(expected)]) == expected
         if not is_stated:
-            raise EvidenceError("it does not state what its promise rests on", case="no-assumption")
+            raise EvidenceError(
+                "it does not state the assumptions of its guarantee", case="no-assumption"
+            )
         if THIRD_PARTY_BOUNDS in stated and not third_party:
             raise EvidenceError(
-                f"it rests on the bounds of a package, and no package added {kind} before it",
+                f"it depends on the bounds of a package, but no package added {kind} before it",
                 case="kind-not-enabled",
             )
 
     def _enable(self, entry: ExportedEntry) -> None:
-        """From here on, a kind is charged by the bounds that its package states."""
+        """Record that, from this entry on, a kind is charged by the bounds that its package
+        states.
+        """
         kind = read(entry.facts, KindEnabledFacts).kind
         if kind in PLANS:
             raise EvidenceError(
-                f"{kind} is a built-in kind: no package can add it", case="kind-is-built-in"
+                f"{kind} is a built-in kind, which no package can add", case="kind-is-built-in"
             )
         self._enabled.add(kind)
 
@@ -340,16 +349,18 @@ class Replay:
         facts = read(entry.facts, RefundFacts)
         charge = self._charged(facts.audit_id, entry)
         mandate = self._mandates[charge.mandate_id]
-        if charge.state == "released" or charge.refunded:
+        # A charge is given back only while nothing was read on it.
+        if charge.state != "charged":
             raise EvidenceError(
                 f"{facts.audit_id} was {charge.state} before it was refunded",
                 case=f"{charge.state}-before",
             )
+        self._runs.refuse_answered(facts.audit_id)
         stated = (charge.charge_id, mandate.currency, charge.debit, charge.exploration)
-        given = (units(facts.debit), units(facts.exploration_loss))
+        given = (parse_units(facts.debit), parse_units(facts.exploration_loss))
         if (facts.charge_id, facts.currency, *given) != stated:
             raise EvidenceError(
-                "the refund is not of what was charged", case="another-refund-than-charged"
+                "the refund differs from the charge", case="another-refund-than-charged"
             )
         mandate.refund(charge)
         self._account.refund(charge.rho, charge.at)
@@ -362,7 +373,7 @@ class Replay:
         facts = read(entry.facts, ReleaseFacts)
         self._runs.release(facts)
         charge = self._end(entry, facts.audit_id, "released")
-        # Nothing can follow from it any more: that it was is remembered, and not what it was.
+        # No later entry can depend on it: its existence is remembered, but not its content.
         self._charges[facts.audit_id] = self._over[charge.mandate_id]
 
     def _stop(self, entry: ExportedEntry) -> None:
@@ -391,17 +402,17 @@ class Replay:
             raise EvidenceError(f"{audit_id} was not charged", case="not-charged")
         if self._mandates[charge.mandate_id].auditor != entry.auditor:
             raise EvidenceError(
-                f"{audit_id} is of another auditor", case="audit-of-another-auditor"
+                f"{audit_id} belongs to another auditor", case="audit-of-another-auditor"
             )
         return charge
 
 
 def _let_be(_replay: Replay, _entry: ExportedEntry) -> None:
-    """Nothing follows from it."""
+    """Accept an entry that has no consequences."""
 
 
 def _shaped(entry: ExportedEntry, shape: type[msgspec.Struct]) -> None:
-    """Check the facts; nothing follows from them."""
+    """Check the facts of an entry that has no consequences."""
     read(entry.facts, shape)
 
 
@@ -418,7 +429,7 @@ def _check_auditor(entry: ExportedEntry, facts: AuditorFacts | DecisionFacts) ->
         )
 
 
-# What follows from an entry of each kind.
+# Consequences of an entry of each kind.
 KINDS: dict[str, Callable[[Replay, ExportedEntry], None]] = {
     "settings": Replay._settings,
     "model": _let_be,

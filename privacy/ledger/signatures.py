@@ -1,7 +1,7 @@
-"""Verification of detached signatures, many at a time.
+"""Verification of detached signatures, many at once.
 
 libsodium is about twice as fast as OpenSSL, and releases the interpreter lock, so that all cores
-help. It is stricter about odd keys than joserfc, which the service uses. So joserfc decides on
+help. It is stricter about unusual keys than joserfc, which the service uses. So joserfc decides on
 signatures that libsodium does not accept, and on those that are not Ed25519.
 
 [RFC7638] thumbprint.
@@ -24,7 +24,7 @@ from nacl.exceptions import CryptoError
 
 from privacy.errors import EvidenceError, InvalidLedgerError, StatementError
 from privacy.ledger import statements
-from privacy.ledger.statements import head_of, link, signing_input
+from privacy.ledger.statements import digest_statement, parse_header, signing_input
 
 # (kty, crv) → the algorithms such a key may sign with
 ALGORITHMS: dict[tuple[str, str | None], tuple[str, ...]] = {
@@ -51,10 +51,12 @@ class Signer:
 
     @classmethod
     def of(cls, jwk: Mapping[str, Any]) -> Self:
-        """The key of a JWK, as its numbers are and not as they are spelt."""
+        """Return the key of a JWK by the values of its numbers, not by their spelling."""
         if PRIVATE_MEMBERS & jwk.keys():
             raise EvidenceError(
-                "a key has private members: make a new one, and show its public", case="private-key"
+                "a key has private members, so it is exposed: make a new key, and give "
+                "only its public",
+                case="private-key",
             )
         try:
             key = _imported(jwk)
@@ -68,7 +70,7 @@ class Signer:
 
 
 class SignatureClaim(msgspec.Struct, frozen=True, gc=False):
-    """A signature to be checked: of which entry, by whom, of what."""
+    """Signature to check: its entry, its signer and its payload."""
 
     number: int
     by: str
@@ -78,7 +80,9 @@ class SignatureClaim(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Chain:
-    """Statements by one key, each of which names the one before: the last signature covers all."""
+    """Statements by one key, each of which names the previous one: the last signature covers
+    all.
+    """
 
     def __init__(self) -> None:
         self.claimed: list[SignatureClaim] = []
@@ -86,10 +90,11 @@ class _Chain:
 
 
 class Signatures:
-    """Signatures of the entries so far, checked together once there are enough of them.
+    """Signatures of the entries so far, checked in batches.
 
-    A maker's signature covers what it names as signed just before, and so on back: of such a chain
-    the last signature proves that the maker made them all. If it is wrong, each is looked at.
+    A maker's signature covers the statement that it names as signed just before, and so on
+    backwards. So the last signature of such a chain proves that the maker made all of them. If it
+    is wrong, each is checked.
     """
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
@@ -99,7 +104,7 @@ class Signatures:
         self._waiting = 0
 
     def add(self, claimed: SignatureClaim, after: str | None) -> None:
-        """`after` is what its header names as signed just before."""
+        """Add a signature; `after` is the statement that its header names as signed just before."""
         maker = claimed.signer.thumbprint
         chain = self._open.get(maker)
         if chain is None or after != chain.link:
@@ -107,13 +112,13 @@ class Signatures:
                 self._ended.append(chain.claimed)
             chain = self._open[maker] = _Chain()
         chain.claimed.append(claimed)
-        chain.link = link(claimed.signature, claimed.stated)
+        chain.link = digest_statement(claimed.signature, claimed.stated)
         self._waiting += 1
         if self._waiting >= AT_A_TIME:
             self.settle()
 
     def settle(self) -> None:
-        """Check what is waiting; raise for the first entry that is not signed as it claims."""
+        """Check the waiting signatures; raise an error for the first entry with a wrong one."""
         chains = [chain for chain in self._taken() if chain]
         share = -(-len(chains) // (os.cpu_count() or 1)) or 1
         parts = [chains[start : start + share] for start in range(0, len(chains), share)]
@@ -132,7 +137,7 @@ class Signatures:
 
 
 def _wrong(chains: list[list[SignatureClaim]]) -> list[SignatureClaim]:
-    """The first wrong one of every chain whose end is not signed."""
+    """Return the first wrong signature of every chain whose last signature is wrong."""
     broken = (chain for chain in chains if not _is_signed(chain[-1]))
     return [next(each for each in chain if not _is_signed(each)) for chain in broken]
 
@@ -150,7 +155,7 @@ def _is_signed(claimed: SignatureClaim) -> bool:
 
 def _is_signed_plainly(claimed: SignatureClaim) -> bool:
     """Whether it is an Ed25519 signature with the header that statements have."""
-    head, public = head_of(claimed.signature), claimed.signer.ed25519
+    head, public = parse_header(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False
     try:
@@ -162,7 +167,7 @@ def _is_signed_plainly(claimed: SignatureClaim) -> bool:
 
 
 def _imported(jwk: Mapping[str, Any]) -> Key:
-    """The same key, imported from its numbers: one key has one thumbprint."""
+    """Return the same key, imported from its numbers: one key has one thumbprint."""
     kind = jwk["kty"]
     if (kind, jwk.get("crv")) not in ALGORITHMS:
         raise ValueError(kind)
@@ -171,7 +176,7 @@ def _imported(jwk: Mapping[str, Any]) -> Key:
         return OKPKey.import_key(OKPKey.import_key(members).public_key)
     if kind == "EC":
         return ECKey.import_key(ECKey.import_key(members).public_key)
-    # Before the import: joserfc only warns of short keys.
+    # Check before the import, because joserfc only warns about short keys.
     if base64_to_int(members["n"]).bit_length() < RSA_BITS:
         raise ValueError("short")
     return RSAKey.import_key(RSAKey.import_key(members).public_key)

@@ -1,8 +1,8 @@
-"""Statements: what a named individual asks or decides, signed with a key that only they hold.
+"""Statements: requests and decisions of a named individual, signed with a key that only they hold.
 
-What is signed is canonical JSON (RFC 8785); the signature travels as a detached JWS (RFC 7515,
-Appendix F). Text about people is committed to, not stated: SHA-256 over a salt that is kept and
-erased together with the text.
+The signed bytes are canonical JSON (RFC 8785); the signature is sent as a detached JWS (RFC 7515,
+Appendix F). A statement has only a commitment to text about people: SHA-256 over the text and a
+salt, which is kept and erased together with the text.
 """
 
 import base64
@@ -23,7 +23,7 @@ from privacy.receipts import canonical, digest
 
 TYPE = "platform-auditor-statement+jws"
 SALT_BYTES = 16
-# Seconds: how old a statement may be when it is written down, and how wrong clocks may be.
+# Seconds: the largest age of a statement at its recording, and the largest error of clocks.
 FRESH = 3_600
 CLOCK_SKEW = 600
 _COMMITMENT = b"platform-auditor/personal/v1\0"
@@ -40,12 +40,12 @@ class Statement:
     signature: str
 
     def record(self) -> dict[str, Any]:
-        """As an entry holds it; the action is the entry's kind."""
+        """Return the statement as an entry holds it; the action is the entry's kind."""
         return {"by": self.by, "key": self.key, "body": self.body, "signature": self.signature}
 
 
 def payload(platform: str, action: str, by: str, key: str, body: Mapping[str, Any]) -> bytes:
-    """The bytes that are signed: for one platform, one purpose, once."""
+    """Return the signed bytes, which are for one platform and one purpose, once."""
     return canonical(
         {"platform": platform, "action": action, "by": by, "key": key, "body": dict(body)}
     )
@@ -59,10 +59,11 @@ def sign(
     at: float | None = None,
     after: str | None = None,
 ) -> str:
-    """A detached signature of a payload, made now, or at these seconds since 1970.
+    """Return a detached signature of a payload, made now, or at these seconds since 1970.
 
-    The time is signed too: what was refused or never sent cannot be enacted long after. `after` is
-    the `link` of what the maker signed just before, which this signature thereby covers as well.
+    The time is signed too: a statement that was refused or never sent cannot take effect long
+    after. `after` is the `link` of the statement that the maker signed just before, which this
+    signature also covers.
     """
     made = int(time.time() if at is None else at)
     header = {"alg": algorithm, "iat": made, "kid": key.thumbprint(), "typ": TYPE}
@@ -72,20 +73,20 @@ def sign(
 
 
 def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> None:
-    """Raise unless this key made the signature, of exactly these bytes."""
+    """Raise an error unless this key signed exactly these bytes."""
     try:
         registry = _registry(algorithms)
         signed = jws.deserialize_compact(signature, key, registry=registry, payload=stated)
     except (JoseError, TypeError, ValueError) as error:
         raise StatementError(
-            f"the signature is not of this statement: {error}", case="another-statement"
+            f"the signature does not match this statement: {error}", case="another-statement"
         ) from error
     if signed.protected.get("typ") != TYPE:
-        raise StatementError("this is a signature, but not of a statement", case="not-a-statement")
+        raise StatementError("this is a signature, but not for a statement", case="not-a-statement")
 
 
 class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Header of a signature, to be trusted only after the signature verifies."""
+    """Header of a signature; trust it only after the signature verifies."""
 
     alg: str
     iat: int
@@ -94,16 +95,17 @@ class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
-def head_of(signature: str) -> StatementHeader:
-    """The header of `header..signature`."""
+def parse_header(signature: str) -> StatementHeader:
+    """Parse the header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
         raise StatementError(
-            "the signature is not detached: it has no header of a statement", case="not-detached"
+            "the signature is not detached, so it has no header of a statement", case="not-detached"
         )
     padded = encoded.replace("-", "+").replace("_", "/") + "=" * (-len(encoded) % 4)
     try:
-        # What `urlsafe_b64decode` does, in half the time, and with nothing between the letters.
+        # Same result as `urlsafe_b64decode`, in half the time, without other characters between the
+        # letters.
         return _head.decode(_base64.decode(f'"{padded}"'))
     except ValueError as error:
         raise StatementError(
@@ -117,47 +119,50 @@ def signing_input(signature: str, stated: bytes) -> bytes:
     return protected + b"." + base64.urlsafe_b64encode(stated).rstrip(b"=")
 
 
-def link(signature: str, stated: bytes) -> str:
-    """The digest of a statement with its header: the next one by its maker may name it.
+def digest_statement(signature: str, stated: bytes) -> str:
+    """Return the digest of a statement with its header: its maker's next statement may name it.
 
-    Of the very bytes that were stated: base64url of them would say the same, more slowly.
+    It covers exactly the stated bytes; a digest of their base64url form would be equivalent but
+    slower.
     """
     protected = signature.partition(".")[0].encode()
     return sha256(protected + b"." + stated).hexdigest()
 
 
 def check_fresh(head: StatementHeader, at: float, fresh: int = FRESH) -> None:
-    """Raise unless the signature was made at about this moment, or shortly before."""
+    """Raise an error unless the signature was made at about this moment, or shortly before."""
     age = at - head.iat
     if not -CLOCK_SKEW <= age <= fresh:
         raise StatementError(
-            f"the statement was made {age:.0f} s before: look at the clocks", case="clocks"
+            f"the statement was made {age:.0f} s before: check the clocks", case="clocks"
         )
 
 
 def commit(text: str, salt: bytes) -> str:
-    """The commitment to a personal text: it binds, and without the salt it tells nothing."""
+    """Return the commitment to a personal text: it is binding, and without the salt it reveals
+    nothing.
+    """
     if len(salt) < SALT_BYTES:
-        raise StatementError(f"a salt has at least {SALT_BYTES} bytes", case="short-salt")
+        raise StatementError(f"a salt must have at least {SALT_BYTES} bytes", case="short-salt")
     lengths = len(salt).to_bytes(8, "big")
     return f"sha256:{sha256(_COMMITMENT + lengths + salt + text.encode()).hexdigest()}"
 
 
 def state_request(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A request as it is stated: with commitments in place of personal text."""
+    """Return the statement of a request, with commitments in place of personal text."""
     return {name: _stated(value) for name, value in body.items()}
 
 
 def personal_texts(body: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str]]:
-    """Commitment, salt and text of every personal text in a request."""
+    """Return commitment, salt and text of every personal text in a request."""
     for value in body.values():
         yield from _personal(value)
 
 
 def condense_request(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an audit request as it is stated: its text fields, and a digest of the whole.
+    """Return the statement of an audit request: its text fields, and a digest of the whole.
 
-    The facts of the charge carry the whole, as text.
+    The facts of the charge carry the whole request, as text.
     """
     kept = {
         name: value

@@ -1,8 +1,8 @@
-"""Tiles: the tree as it is stored, so that any proof reads a few hundred hashes.
+"""Tiles: stored form of the tree, so that each proof reads only a few hundred hashes.
 
-Level 0 is the leaf hashes. A hash of level l + 1 is the Merkle Tree Hash of 256 neighbours of
-level l, a tile, and is stored once they are complete. What lies in between is hashed again when it
-is asked for. Complete tiles never change, so older trees are read from the same hashes.
+Level 0 is the leaf hashes. A hash of level l + 1 is the Merkle Tree Hash of 256 neighbours of level
+l, a tile, and is stored after they are complete. Hashes in between are computed again when they are
+needed. Complete tiles never change, so older trees use the same hashes.
 
 [TILES] C2SP tlog-tiles, "Merkle Tree" (full and partial tiles).
 """
@@ -19,7 +19,7 @@ Hashes = Callable[[int, int, int], Sequence[bytes]]
 
 
 class Tree:
-    """A tree read from wherever its hashes are stored."""
+    """Tree that reads its hashes from a given store."""
 
     def __init__(self, hashes: Hashes) -> None:
         self._hashes = hashes
@@ -28,13 +28,14 @@ class Tree:
         return self.subtree(0, size) if size else EMPTY_ROOT
 
     def subtree(self, start: int, end: int) -> bytes:
-        """The Merkle Tree Hash of leaves [start, end), for the ranges that proofs ask for.
+        """Return the Merkle Tree Hash of leaves [start, end), for the ranges that proofs need.
 
-        Their start is a multiple of a power of two that is no smaller than they are. Level by
-        level, what fills no tile at the right edge becomes one hash, the last of the level above.
+        The start of such a range is a multiple of a power of two at least as large as the range.
+        Level by level, the hashes at the right edge that fill no tile become one hash, the last of
+        the level above.
         """
         if not 0 <= start < end or start % (1 << (end - start - 1).bit_length()):
-            raise ProofError(f"leaves {start} to {end} are no subtree", case="not-a-subtree")
+            raise ProofError(f"leaves {start} to {end} are not a subtree", case="not-a-subtree")
         level, edge = 0, list[bytes]()
         while end - start >= TILE:
             full = end - end % TILE
@@ -46,7 +47,7 @@ class Tree:
     def completed(self, size: int) -> list[bytes]:
         """Return the hashes to store when the tree reaches this size: one of level 1, of level 2, …
 
-        Mostly nothing. The hash of level l has number size // 256**l - 1.
+        Usually there are none. The hash of level l has number size // 256**l - 1.
         """
         done: list[bytes] = []
         count = size

@@ -1,6 +1,7 @@
 """Trust of a verifier: one file of public keys, which the verifier makes.
 
-It is never read from an export: somebody who can rewrite the ledger could rewrite that too.
+The file is never read from an export: somebody who can rewrite the ledger could rewrite the export
+too.
 """
 
 import json
@@ -28,13 +29,13 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Trust:
-    """The origin of a ledger; its keys, and those of receipts, regulators and witnesses."""
+    """Origin of a ledger; its keys, and those of receipts, regulators and witnesses."""
 
     origin: str
     ledger: tuple[VerifierKey, ...]
-    # JWKs, whose `kid` a receipt names.
+    # JWKs; a receipt names the `kid` of its key.
     receipts: tuple[Mapping[str, Any], ...]
-    # By thumbprint.
+    # Keyed by thumbprint.
     regulators: Mapping[str, Signer]
     witnesses: tuple[VerifierKey, ...] = ()
 
@@ -43,19 +44,19 @@ class Trust:
             (key.name, key.type) != (self.origin, SignatureType.ED25519) for key in self.ledger
         ):
             raise EvidenceError(
-                "the keys of the ledger are Ed25519 keys named after its origin",
+                "the keys of the ledger must be Ed25519 keys named after its origin",
                 case="keys-of-the-ledger",
             )
         if any(key.type != SignatureType.COSIGNATURE_V1 for key in self.witnesses):
             raise EvidenceError(
-                "the keys of witnesses are of type cosignature/v1", case="keys-of-witnesses"
+                "the keys of witnesses must be of type cosignature/v1", case="keys-of-witnesses"
             )
         for jwk in self.receipts:
             Signer.of(jwk)
 
     @classmethod
     def parse(cls, text: str | bytes) -> Self:
-        """The keys of a file; unknown members and private keys are refused."""
+        """Return the keys of a file; unknown members and private keys are refused."""
         try:
             file = msgspec.json.decode(text, type=_File)
         except (ValueError, RecursionError) as error:
@@ -64,7 +65,7 @@ class Trust:
             ) from error
         if file.format != FORMAT:
             raise EvidenceError(
-                f"a file of keys has the format {FORMAT}", case="format-of-the-keys"
+                f"a file of keys must have the format {FORMAT}", case="format-of-the-keys"
             )
         return cls(
             origin=file.origin,
@@ -75,7 +76,7 @@ class Trust:
         )
 
     def __str__(self) -> str:
-        """The file."""
+        """Return the content of the file."""
         members = {
             "format": FORMAT,
             "origin": self.origin,

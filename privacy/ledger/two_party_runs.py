@@ -1,11 +1,12 @@
-"""Two-party runs in the ledger: what was answered, what a regulator opened, what was delivered.
+"""Two-party runs in the ledger: answers, openings by regulators, and deliveries.
 
-The platform cannot see whether an auditor's weights are as declared, so a mandate says which share
-of runs a regulator opens before they are delivered. Which ones is drawn by the signed head that
-ends with the answer: by then the auditor is bound to every message, whose hash the answer states,
-and nobody outside of the platform could know that head's root before. The platform could: it says
-when it answered. To use this it would have to want its own people less protected. There is one such
-checkpoint, and no other will do: a verifier finds it among the signed ones and draws again.
+The platform cannot see whether an auditor's weights are as declared. So a mandate states the share
+of runs that a regulator opens before their delivery. The checkpoint that ends with the answer
+determines which runs these are. By then, the auditor is bound to every message, whose hash the
+answer states. Nobody outside the platform could know that checkpoint's root before. The platform
+could, because it chooses the time of its answer; but using this would only reduce the protection of
+its own people. Exactly one checkpoint decides: a verifier finds it among the signed ones and draws
+again.
 """
 
 from collections.abc import Callable
@@ -24,11 +25,11 @@ from privacy.ledger.entry_schemas import (
 
 _DRAW = b"platform-auditor/two-party/v1/draw"
 
-# Whether there is a signed head of this size with this root.
+# Test whether there is a checkpoint of this size with this root.
 IsSigned = Callable[[int, bytes], bool]
 
 
-def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
+def is_run_opened(share: Fraction, root: bytes, audit_id: str) -> bool:
     """Whether the run of this audit is opened, by the root of the head that decides."""
     number = int.from_bytes(sha256(_DRAW + root + audit_id.encode()).digest(), "big")
     return number < share * 2**256
@@ -36,14 +37,14 @@ def drawn(share: Fraction, root: bytes, audit_id: str) -> bool:
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """The entry of an answer, and the hash of all messages that it states."""
+    """Entry of an answer, and its stated hash of all messages."""
 
     number: int
     transcript: str
 
 
 class ChargedRuns:
-    """The two-party audits among the charges so far."""
+    """Two-party audits among the charges so far."""
 
     def __init__(self, is_signed: IsSigned) -> None:
         self._is_signed = is_signed
@@ -53,68 +54,74 @@ class ChargedRuns:
         self._accused: set[str] = set()
 
     def charge(self, facts: ChargeFacts, mandate: MandateBalance) -> None:
-        """A run was charged: an audit of a kind that hides its weights."""
+        """Record the charge of a run: an audit of a kind that hides its weights."""
         self._charged[facts.audit_id] = mandate
 
     def answer(self, facts: AnswerFacts, number: int) -> None:
-        """A run was answered, by the entry of this number: once for each charge."""
+        """Record the answer of a run, in the entry of this number: once for each charge."""
         if facts.audit_id not in self._charged:
             raise EvidenceError(
-                f"{facts.audit_id} is no two-party audit that was charged",
+                f"{facts.audit_id} is not a charged two-party audit",
                 case="no-two-party-charge",
             )
-        if facts.audit_id in self._answers:
-            raise EvidenceError(f"{facts.audit_id} was answered before", case="answered-before")
+        self.refuse_answered(facts.audit_id)
         self._answers[facts.audit_id] = RunAnswer(number, facts.transcript)
+
+    def refuse_answered(self, audit_id: str) -> None:
+        """Raise if a run of this audit was answered: people were read for it."""
+        if audit_id in self._answers:
+            raise EvidenceError(f"{audit_id} was answered before", case="answered-before")
 
     def open(self, body: OpeningBody) -> None:
         answer = self._answers.get(body.audit_id)
         if answer is None or answer.transcript != body.transcript:
             raise EvidenceError(
-                "what was opened is not what was answered", case="another-opening-than-answered"
+                "the opened run differs from the answered one", case="another-opening-than-answered"
             )
         (self._accused if body.findings else self._honest).add(body.audit_id)
 
     def release(self, facts: ReleaseFacts) -> None:
-        """Refuse a delivery of what was not answered, or was not opened as it had to be."""
+        """Refuse the delivery of a run that was not answered, or not opened as required."""
         mandate = self._charged.get(facts.audit_id)
         if mandate is None:
             return
         answer = self._answers.get(facts.audit_id)
         if answer is None or answer.transcript != facts.transcript:
             raise EvidenceError(
-                "what was delivered is not what was answered", case="another-delivery-than-answered"
+                "the delivered run differs from the answered one",
+                case="another-delivery-than-answered",
             )
         if facts.audit_id in self._accused:
             raise EvidenceError(
-                f"{facts.audit_id} was delivered after something was found in it",
+                f"{facts.audit_id} was delivered although its opening had findings",
                 case="delivered-despite-findings",
             )
         opened = mandate.opened == 1
         if 0 < mandate.opened < 1:
-            opened = drawn(mandate.opened, self._root(facts, answer), facts.audit_id)
+            opened = is_run_opened(mandate.opened, self._root(facts, answer), facts.audit_id)
         if opened and facts.audit_id not in self._honest:
             raise EvidenceError(
-                f"{facts.audit_id} was delivered, and not opened before", case="not-opened"
+                f"{facts.audit_id} was delivered without the required opening", case="not-opened"
             )
 
     def _root(self, facts: ReleaseFacts, answer: RunAnswer) -> bytes:
-        """The root that draws, if it is that of the head that ends with the answer."""
+        """Return the deciding root, if it is that of the checkpoint that ends with the answer."""
         draw, first = facts.draw, answer.number + 1
         if draw is None:
             raise EvidenceError(
-                f"{facts.audit_id} does not say by which head it was drawn", case="no-drawing-head"
+                f"{facts.audit_id} does not state the checkpoint by which it was drawn",
+                case="no-drawing-head",
             )
         if draw.size != first:
             raise EvidenceError(
-                f"{facts.audit_id} was drawn by a head of {draw.size} entries: the first that"
-                f" covers its answer has {first}",
+                f"{facts.audit_id} was drawn by a checkpoint of {draw.size} entries, but "
+                f"the first that covers its answer has {first}",
                 case="another-drawing-head",
             )
         root = _bytes(draw.root)
         if not self._is_signed(first, root):
             raise EvidenceError(
-                f"{facts.audit_id} was drawn by a root that no signed head has",
+                f"{facts.audit_id} was drawn by a root that no checkpoint has",
                 case="unsigned-drawing-head",
             )
         return root
@@ -125,5 +132,5 @@ def _bytes(root: str) -> bytes:
         return bytes.fromhex(root)
     except ValueError as error:
         raise EvidenceError(
-            "the root that drew is not written in hexadecimal", case="not-hexadecimal"
+            "the deciding root is not in hexadecimal", case="not-hexadecimal"
         ) from error

@@ -1,6 +1,7 @@
-"""The offline verifier: an export and the verifier's own keys, and nobody's word.
+"""Offline verifier, which needs only an export and the verifier's own keys.
 
-`docs/reference/ledger.md` says what is checked. The first entry that is wrong is named, and why.
+`docs/reference/ledger.md` lists the checks. The verifier names the first wrong entry and the
+reason.
 """
 
 import gc
@@ -14,8 +15,8 @@ from itertools import islice
 
 from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import export_lines
-from privacy.ledger.checkpoints import Heads
-from privacy.ledger.export_header import FORMAT, Header, decoded, parse_header
+from privacy.ledger.checkpoints import CheckpointTrust
+from privacy.ledger.export_header import FORMAT, Header, decode_path, parse_header
 from privacy.ledger.export_lines import ExportedEntry, Proven
 from privacy.ledger.merkle import Frontier, leaf_hash, verify_inclusion
 from privacy.ledger.notes import Checkpoint
@@ -30,11 +31,11 @@ AT_A_TIME = 128
 
 @dataclass(frozen=True)
 class Verified:
-    """Entries that verified: their number by kind, and the newest checkpoint.
+    """Verified entries: their number by kind, and the newest checkpoint.
 
-    `note` is that head as it was signed: keep it, and hand it in as `seen` the next time.
-    `auditor` where the export shows that auditor's entries alone. `notices` counts the charges of
-    which something was taken as stated, by the reason and the name that it is about.
+    `note` is that checkpoint as signed: store it, and pass it as `seen` the next time. `auditor` is
+    set if the export has only that auditor's entries. `notices` counts the charges with claims that
+    were accepted as stated, by reason and name.
     """
 
     size: int
@@ -55,18 +56,21 @@ def verify(
     witnessed: Iterable[str] = (),
     plans: Mapping[str, KindPlan] = PLANS,
 ) -> Verified:
-    """Check an export, its lines with or without their ends; raise `LedgerError` if it is wrong.
+    """Check an export, given as lines with or without their ends; raise `InvalidLedgerError` if it
+    is wrong.
 
-    `seen` are notes that this verifier was shown before, `witnessed` ones that a witness cosigned.
+    `seen` are notes that this verifier saw earlier; `witnessed` are notes that a witness cosigned.
     `plans` are those of the kinds of audit whose parts it computes from the request.
     """
     about = _header(header, trust)
-    heads = Heads(trust, about.checkpoints, seen, witnessed)
+    heads = CheckpointTrust(trust, about.checkpoints, seen, witnessed)
     with ThreadPoolExecutor() as pool, _uncollected():
         signatures = Signatures(pool)
         check = _verify_all if about.auditor is None else _verify_some
-        books = Replay(trust, signatures, heads.has, partial=about.auditor is not None, plans=plans)
-        counts = check(about, entries, books, heads, signatures)
+        replay = Replay(
+            trust, signatures, heads.has, partial=about.auditor is not None, plans=plans
+        )
+        counts = check(about, entries, replay, heads, signatures)
     newest = heads.newest
     return Verified(
         newest.checkpoint.size,
@@ -75,13 +79,15 @@ def verify(
         newest.checkpoint,
         newest.note,
         about.auditor,
-        books.notices,
+        replay.notices,
     )
 
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Nothing here refers in circles: the collector would look at everything again, for nothing."""
+    """Pause the garbage collector: there are no reference cycles here, so its scans would find
+    nothing.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -110,19 +116,23 @@ def _header(line: bytes, trust: Trust) -> Header:
 
 
 def _verify_all(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header,
+    entries: Iterable[bytes],
+    replay: Replay,
+    heads: CheckpointTrust,
+    signatures: Signatures,
 ) -> Counter[str]:
-    """All entries: their numbers, times, statements and books, and the tree over them."""
+    """All entries: their numbers, times, statements and replay, and the tree over them."""
     counts, tree = Counter[str](), Frontier()
     if 0 in heads.sizes:
-        heads.reach(0, tree.root())
+        heads.check_root(0, tree.root())
     for batch in _batches(entries, heads.sizes):
         number = tree.size
         try:
             for entry in export_lines.parse_all(batch):
-                books.play(entry, number)
+                replay.play(entry, number)
                 if entry.kind == "signing-key":
-                    heads.announce(entry)
+                    heads.note_new_key(entry)
                 counts[entry.kind] += 1
                 number += 1
         except EvidenceError as error:
@@ -130,13 +140,13 @@ def _verify_all(
         tree.extend(batch)
         if tree.size in heads.sizes:
             signatures.settle()
-            heads.reach(tree.size, tree.root())
+            heads.check_root(tree.size, tree.root())
     signatures.settle()
     heads.finish(tree.size)
     if header.size != tree.size:
         raise InvalidLedgerError(
             None,
-            f"the header says {header.size} entries, there are {tree.size}",
+            f"the header states {header.size} entries, but there are {tree.size}",
             case="header-size",
         )
     return counts
@@ -152,18 +162,22 @@ def _batches(entries: Iterable[bytes], heads: Collection[int]) -> Iterator[list[
 
 
 def _verify_some(
-    header: Header, entries: Iterable[bytes], books: Replay, heads: Heads, signatures: Signatures
+    header: Header,
+    entries: Iterable[bytes],
+    replay: Replay,
+    heads: CheckpointTrust,
+    signatures: Signatures,
 ) -> Counter[str]:
     """Verify an auditor's own entries: each with its proof, and the balances of those seen.
 
-    The head they are under is trusted by way of the announced keys, which are among them.
+    Their checkpoint is trusted through the announced keys, which are among them.
     """
     counts = Counter[str]()
     newest, before = _continued(header, heads), -1
     if header.size != newest.size:
         raise InvalidLedgerError(
             None,
-            f"the header says {header.size} entries, its head {newest.size}",
+            f"the header states {header.size} entries, but its checkpoint covers {newest.size}",
             case="header-size",
         )
     for ended in entries:
@@ -173,21 +187,21 @@ def _verify_some(
             entry = export_lines.parse(proven.entry.encode())
             number = entry.number
             _check_shown(entry, proven, header, newest, before)
-            books.play(entry, number)
+            replay.play(entry, number)
             if entry.kind == "signing-key":
-                heads.pass_by(number)
-                heads.announce(entry)
+                heads.trust_up_to(number)
+                heads.note_new_key(entry)
         except EvidenceError as error:
             raise _first(signatures, number, error) from error
         before = number
         counts[entry.kind] += 1
     signatures.settle()
-    heads.pass_by(newest.size)
+    heads.trust_up_to(newest.size)
     return counts
 
 
-def _continued(header: Header, heads: Heads) -> Checkpoint:
-    """The newest head, if the export proves that it continues all others."""
+def _continued(header: Header, heads: CheckpointTrust) -> Checkpoint:
+    """Return the newest checkpoint, if the export proves that it continues all others."""
     try:
         paths = header.paths()
     except EvidenceError as error:
@@ -198,17 +212,19 @@ def _continued(header: Header, heads: Heads) -> Checkpoint:
 def _check_shown(
     entry: ExportedEntry, proven: Proven, header: Header, head: Checkpoint, before: int
 ) -> None:
-    """Raise unless the entry is in the tree, and may be in this export at this place."""
+    """Raise an error unless the entry is in the tree, and may be in this export at this
+    position.
+    """
     if entry.number <= before:
-        raise EvidenceError(f"it is numbered {entry.number}, after {before}", case="not-in-order")
+        raise EvidenceError(f"its number is {entry.number}, after {before}", case="not-in-order")
     if entry.auditor not in (header.auditor, None):
-        raise EvidenceError("it is of another auditor", case="entry-of-another-auditor")
+        raise EvidenceError("it belongs to another auditor", case="entry-of-another-auditor")
     leaf = leaf_hash(proven.entry.encode())
-    verify_inclusion(leaf, entry.number, head.size, decoded(proven.path), head.root)
+    verify_inclusion(leaf, entry.number, head.size, decode_path(proven.path), head.root)
 
 
 def _first(signatures: Signatures, number: int | None, error: EvidenceError) -> InvalidLedgerError:
-    """The error with its number, unless the signature of an earlier entry is wrong."""
+    """Return the error with its number, unless the signature of an earlier entry is wrong."""
     if isinstance(error, InvalidLedgerError):
         return error
     signatures.settle()

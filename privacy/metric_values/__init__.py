@@ -1,9 +1,9 @@
-"""The platform's side of metrics with soft groups: what each person adds, as bounded integers.
+"""Platform side of metrics with soft groups: each person's contribution, as bounded integers.
 
-Each metric here is made of public, declared numbers. Its `layout` names the cells and bounds them
-before any data are seen; its `rows` turn events into integers; `summed` adds them up by person. The
-auditor's side (`auditor_client.two_party`) reads weightsᵀ · values, integers too: what comes out of
-the encrypted computation equals the plain one exactly.
+Public, declared numbers define each metric. Its `layout` names and bounds the cells before any data
+are read; its `rows` turn events into integers; `sum_by_person` adds them up. The auditor's side
+(`auditor_client.two_party`) reads weightsᵀ · values, which are integers too. So the encrypted
+computation gives exactly the same result as the plain one.
 
 Nothing here needs the cryptography of `privacy.two_party`.
 """

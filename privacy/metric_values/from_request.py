@@ -1,6 +1,7 @@
-"""The metric of a request, from the numbers that it declares: the same on both sides.
+"""Metric of a request, from the numbers that it declares, identical on both sides.
 
-Each has a `layout`, and `events`: how many events may depend on one of them, it included.
+Each has a `layout`, and `events`: the number of events that may depend on one event, including
+itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,8 +19,8 @@ Asked = Mapping[str, Any]
 HISTOGRAM = "score-histogram"
 
 
-def metric_of(asked: Asked) -> Metric:
-    """The metric of this name with these numbers; `BoundsError` if they cannot be."""
+def make_metric(asked: Asked) -> Metric:
+    """Return the metric of this name with these numbers; raise `BoundsError` if it cannot exist."""
     return _MAKERS[asked["name"]](asked)
 
 
@@ -49,7 +50,7 @@ def _ndcg(asked: Asked) -> Ndcg:
     return Ndcg(Caps(asked["per_viewer"], asked["per_candidate"], asked["length"]))
 
 
-def _lot(asked: Asked) -> RankGaps:
+def _rank_gaps(asked: Asked) -> RankGaps:
     return RankGaps(
         asked["ranks"],
         asked["side"],
@@ -59,7 +60,7 @@ def _lot(asked: Asked) -> RankGaps:
     )
 
 
-def _pot(asked: Asked) -> Kernels:
+def _kernels(asked: Asked) -> Kernels:
     points, caps = tuple(asked["points"]), Caps(asked["per_viewer"], asked["per_candidate"])
     return Kernels(points, asked["bandwidth"], **asked["outcome_range"], caps=caps)
 
@@ -70,6 +71,6 @@ _MAKERS: dict[str, Callable[[Asked], Metric]] = {
     "outcomes": _outcomes,
     "auc": _auc,
     "ndcg": _ndcg,
-    "lot": _lot,
-    "pot": _pot,
+    "lot": _rank_gaps,
+    "pot": _kernels,
 }

@@ -1,10 +1,10 @@
-"""Cells that a metric reads of each person: integers with bounds, all declared beforehand.
+"""Cells that a metric reads about each person: integers with bounds, all declared beforehand.
 
 Unit: one person, whose row of values is multiplied by the auditor's weights and added up. `Layout`
-is public and follows from declared numbers alone, so that a price never depends on data (R4); what
-an adapter gives beyond it is clipped. `moved` is by how much one person's data change other
-people's values, |Δv| over all of them together: 0 unless people meet in a query; each such metric
-proves it.
+is public and follows from declared numbers alone, so a price never depends on data (R4). Values of
+an adapter beyond the layout are clipped. `moved` is the largest change of other people's values by
+one person's data, |Δv| over all of them together. It is 0 unless people share a query; each such
+metric proves its value.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Layout:
-    """Names of the cells; a value of one is `scale`; each is within [low, high], Σ|v| <= total."""
+    """Names and bounds of the cells: `scale` represents 1, each value is within [low, high], and
+    Σ|v| <= total.
+    """
 
     cells: tuple[str, ...]
     scale: int
@@ -30,15 +32,17 @@ class Layout:
 
     def __post_init__(self) -> None:
         if len(set(self.cells)) != len(self.cells) or not self.cells:
-            raise BoundsError("cells need names, each once")
+            raise BoundsError("cells must have unique names")
         if not (self.scale >= 1 and self.low <= 0 <= self.high and self.total >= 1):
-            raise BoundsError("a layout needs a scale of at least 1, low <= 0 <= high, total >= 1")
+            raise BoundsError(
+                "a layout must have a scale of at least 1, low <= 0 <= high, and total >= 1"
+            )
 
     def place(self, cell: str) -> int:
         return self.cells.index(cell)
 
     def cut(self, values: Integers) -> Integers:
-        """Values within the bounds; a row that is still too large counts as nothing."""
+        """Return values clipped to the bounds; a row that is still too large counts as zero."""
         inside = np.clip(values, self.low, self.high)
         fits = np.abs(inside).sum(axis=1) <= self.total
         return np.asarray(inside * fits[:, np.newaxis])
@@ -59,7 +63,7 @@ class MemberRows:
 
 
 def sum_by_person(rows: Integers, person: NDArray[np.int64], people: int) -> Integers:
-    """Rows of events added up by person; events of nobody (-1) are left out."""
+    """Return rows of events added up by person; events of nobody (-1) are omitted."""
     found = np.zeros((people, rows.shape[1]), np.int64)
     known = person >= 0
     np.add.at(found, person[known], rows[known])

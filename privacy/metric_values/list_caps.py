@@ -1,23 +1,23 @@
 """Caps on lists: each person counts in at most a declared number of lists, in each role.
 
-A list is kept or not by an order that is fixed beforehand (a mix of its number and a seed), never
-by what happened in it. Roles are capped one after the other: first the one whose list it is (the
-viewer), then those who appear in it (candidates). A candidate beyond their cap is *blank* in that
-list; the list itself stays, since dropping it would let one person take others' lists away.
+An order that is fixed beforehand (a hash of a list's number and a seed) decides whether a list is
+kept, never its content. Roles are capped in turn: first the owner of a list (the viewer), then the
+people who appear in it (candidates). A candidate beyond their cap is *blank* in that list. The list
+itself stays, because dropping it would let one person remove others' lists.
 
-A list belongs to its viewer: without the viewer it is not there. A candidate's part in it is that
-they are in it and what came of it: without the candidate their place is blank.
+A list belongs to its viewer: without the viewer it does not exist. A candidate's data in it are
+their presence and their outcome: without the candidate, their place is blank.
 
-Claim. Remove one person, with at most v lists as a viewer and c places as a candidate kept, in
-lists of at most L. Then other people's kept places change in at most v·L lists that are not the
-person's own: each of the v lists that vanish had at most L candidates, each of whom may take the
-next of their own lists in its stead. Hence at most v + c + v·L lists change at all.
+Claim. Remove one person, who has at most v kept lists as a viewer and c kept places as a candidate,
+in lists of at most L places. Then other people's kept places change in at most v·L lists that are
+not the person's own: each of the v lists that vanish had at most L candidates, each of whom may
+take the next of their own lists in its place. Hence at most v + c + v·L lists change in total.
 
-Proof. Which lists a viewer keeps depends on that viewer's lists alone, so no other viewer's lists
-change. A candidate keeps the first c of those of their lists that viewers kept; of these only the
-person's v vanish, and for each one, one more may move up. Places of others never depend on who
-else appears in a list, so where the person was a candidate nothing but their own place changes,
-which was blank in all but c lists.                                                              ∎
+Proof. The lists that a viewer keeps depend on that viewer's lists alone, so no other viewer's lists
+change. A candidate keeps the first c of those of their lists that viewers kept. Of these, only the
+person's v vanish, and for each one, one more may move up. Places of others never depend on who else
+appears in a list. So in lists where the person was a candidate, only their own place changes, which
+was blank in all but c lists. ∎
 """
 
 from dataclasses import dataclass
@@ -34,9 +34,10 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Caps:
-    """The most lists of a person as viewer, the most places as candidate, the longest list.
+    """Caps: largest numbers of lists of a viewer, of places of a candidate, and of places of a
+    list.
 
-    None where that side are no people: jobs whose lists they are, items that are listed.
+    A cap is None if that side is not people: jobs that own lists, items that are listed.
     """
 
     viewer: int | None = 1
@@ -46,7 +47,9 @@ class Caps:
     def __post_init__(self) -> None:
         given = [cap for cap in (self.viewer, self.candidate) if cap is not None]
         if not given or min(*given, self.length) < 1:
-            raise BoundsError("caps are at least 1, and one side at least are people", case="caps")
+            raise BoundsError(
+                "caps must be at least 1, and at least one side must be people", case="caps"
+            )
 
     @property
     def lists(self) -> int:
@@ -57,7 +60,7 @@ class Caps:
 
 @dataclass(frozen=True, eq=False)
 class Capped:
-    """Which lists are kept, and the candidates in them, `NOBODY` where a place is blank."""
+    """Kept lists and their candidates, with `NOBODY` in blank places."""
 
     lists: Numbers
     candidates: Numbers
@@ -66,23 +69,23 @@ class Capped:
 def cap_lists(
     number: Numbers, viewer: Numbers, candidates: Numbers, caps: Caps, seed: int = 0
 ) -> Capped:
-    """Cap both roles. `number` is a stable one of each list; `candidates` has a row per list."""
+    """Cap both roles. `number` is a stable number of each list; `candidates` has a row per list."""
     if candidates.ndim != 2 or candidates.shape[1] > caps.length:
         raise BoundsError(f"lists have at most {caps.length} places", case="places")
-    order, kept = mixed(number, seed), np.arange(len(number))
+    order, kept = mix_bits(number, seed), np.arange(len(number))
     if caps.viewer is not None:
-        kept = np.flatnonzero(first(viewer, order, caps.viewer) & (viewer != NOBODY))
+        kept = np.flatnonzero(select_first(viewer, order, caps.viewer) & (viewer != NOBODY))
     if caps.candidate is None:
         return Capped(kept, candidates[kept])
-    places = _once(candidates[kept])
+    places = _drop_repeats(candidates[kept])
     rows, columns = np.nonzero(places != NOBODY)
-    chosen = first(places[rows, columns], order[kept][rows], caps.candidate)
+    chosen = select_first(places[rows, columns], order[kept][rows], caps.candidate)
     blank = np.full_like(places, NOBODY)
     blank[rows[chosen], columns[chosen]] = places[rows[chosen], columns[chosen]]
     return Capped(kept, blank)
 
 
-def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
+def select_first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
     """Select the first `most` entries of each owner, in the given order."""
     sequence = np.lexsort((order, owner))
     sorted_owner = owner[sequence]
@@ -94,8 +97,8 @@ def first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
     return found
 
 
-def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
+def mix_bits(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
+    """Map 64-bit numbers one to one to numbers that look random: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         z = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -103,7 +106,7 @@ def mixed(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def _once(candidates: Numbers) -> Numbers:
+def _drop_repeats(candidates: Numbers) -> Numbers:
     """Somebody who appears twice in a list counts at the higher place only."""
     found = candidates.copy()
     for column in range(1, found.shape[1]):

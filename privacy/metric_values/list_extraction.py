@@ -1,6 +1,6 @@
-"""Ranked lists out of the rows of a log, within the caps of everybody who is in them.
+"""Ranked lists from the rows of a log, within the caps of everybody in them.
 
-A row says who is in which place of which list. Two kinds of logs have such rows:
+A row states the person at one place of one list. Two kinds of logs have such rows:
 
 - of *viewers*: lists are people's. Rows are the viewer's, and those listed are people too, or items
   (`Caps.candidate` is None). `capping` says what one person can change.
@@ -15,17 +15,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.metric_values.list_caps import NOBODY, Caps, Mask, Numbers, cap_lists, first, mixed
+from privacy.metric_values.list_caps import (
+    NOBODY,
+    Caps,
+    Mask,
+    Numbers,
+    cap_lists,
+    mix_bits,
+    select_first,
+)
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class ListRows:
-    """Rows: the number of a list, whose it is, a place in it from 0 on, who is there, and numbers.
+    """Rows of lists: number of the list, its owner, a place in it from 0, the person there, and
+    numbers.
 
-    People are their places among the people of an audit, `NOBODY` if they are none of them.
-    `numbers` has a column for each number of a row.
+    People are indices among the people of an audit; others are `NOBODY`. `numbers` has a column for
+    each number of a row.
     """
 
     number: Numbers
@@ -44,22 +53,22 @@ class ListRows:
         candidate: Numbers | None,
         numbers: Floats,
     ) -> "ListRows":
-        """Return the lists of these sorted people, from rows as a log has them.
+        """Return the lists of these sorted people, from the rows of a log.
 
-        Without viewers the lists are nobody's; without candidates those listed are items. Where a
-        number is missing, the place is blank.
+        Without viewers the lists have no owner; without candidates the listed are items. A place
+        with a missing number is blank.
         """
         nobody, items = np.full(len(query), NOBODY), np.zeros(len(query), np.int64)
         whose = nobody if viewer is None else _among(persons, viewer)
         who = items if candidate is None else _among(persons, candidate)
         who = np.where(np.isfinite(numbers).all(axis=1), who, NOBODY)
-        number = mixed(query, 0).view(np.int64) + (0 if viewer is None else viewer)
+        number = mix_bits(query, 0).view(np.int64) + (0 if viewer is None else viewer)
         found = cls(number, whose, place, who, numbers)
         return found if viewer is None else found.take(whose != NOBODY)
 
     @classmethod
     def together(cls, parts: "Sequence[ListRows]") -> "ListRows":
-        """All rows of some parts, of which there is one at least."""
+        """Return all rows of one or more parts."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
@@ -69,15 +78,15 @@ class ListRows:
     @property
     def alone(self) -> "ListRows":
         """Every place as a list of its own."""
-        number = mixed(self.number + self.place, 1).view(np.int64)
+        number = mix_bits(self.number + self.place, 1).view(np.int64)
         return replace(self, number=number, place=np.zeros_like(self.place))
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Lists by number: whose, who is in which place, and the numbers there (list × place × column).
+    """Lists by number: owners, people by place, and numbers (list × place × column).
 
-    `NOBODY` where a place is blank.
+    A blank place has `NOBODY`.
     """
 
     number: Numbers
@@ -87,10 +96,10 @@ class Lists:
 
 
 def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
-    """The lists of these rows, as far as the caps allow."""
+    """Return the lists of these rows, within the caps."""
     rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
     if caps.viewer is None and caps.candidate is not None:
-        mine = first(rows.candidate, mixed(rows.number, seed), caps.candidate)
+        mine = select_first(rows.candidate, mix_bits(rows.number, seed), caps.candidate)
         return _listed(rows.take(mine & (rows.candidate != NOBODY)), caps.length)
     found = _listed(rows, caps.length)
     kept = cap_lists(found.number, found.viewer, found.candidates, caps, seed)
@@ -114,7 +123,7 @@ def _listed(rows: ListRows, length: int) -> Lists:
 
 
 def _among(persons: Numbers, some: Numbers) -> Numbers:
-    """The place of each among these people."""
+    """Return the index of each among these people."""
     if not len(persons):
         return np.full(len(some), NOBODY)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

@@ -1,7 +1,7 @@
-"""Values of ranked lists: the list is what people meet in, so it is capped for every role.
+"""Values of ranked lists, which connect people, so every role is capped.
 
-Relevance that is blank (`capping`) is no part of a list; places keep their discount, so that a list
-that is perfect without blanks stays perfect with them.
+Blank relevance (`list_caps`) is not part of a list. Places keep their discount, so a list that is
+perfect without blanks stays perfect with them.
 
 [OHB26] eqs. 7-9: Ỹ = Y / IDCG, NDCG = DCG / IDCG, DCG = Σ_p (2^rel - 1) / log2(p + 1).
 """
@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
-from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mixed
+from privacy.metric_values.list_caps import NOBODY, Caps, Numbers, mix_bits
 from privacy.metric_values.list_extraction import Floats, ListRows, extract_lists
 from privacy.tables.fixed_point import to_fixed_point
 
 
 @dataclass(frozen=True)
 class Ndcg:
-    """Quality of service for viewers: each viewer's lists and the sum of their NDCG.
+    """Quality of service for viewers: each viewer's number of lists and the sum of their NDCG.
 
-    A list without anything relevant has no NDCG and does not count.
+    A list without relevant content has no NDCG and does not count.
 
     Reach. A list adds at most s = `scale` to either cell of its viewer, and changes them by at most
-    2s, whatever happens in it. With people listed, one who leaves changes at most c lists as a
-    candidate and v·L by letting others in (`capping`), all of which may be other viewers': they
+    2s, whatever happens in it. With people listed, a person who leaves changes at most c lists as a
+    candidate and v·L by letting others in (`list_caps`), all of which may be other viewers': they
     move by 2s(c + v·L). Their own row is v lists, 2sv. Items let nobody in: nothing else moves.
     """
 
@@ -36,7 +36,7 @@ class Ndcg:
 
     def __post_init__(self) -> None:
         if self.caps.viewer is None:
-            raise BoundsError("NDCG is of viewers: lists that are nobody's have none")
+            raise BoundsError("NDCG needs viewers: lists without an owner have none")
 
     @property
     def layout(self) -> Layout:
@@ -46,7 +46,9 @@ class Ndcg:
 
     @property
     def events(self) -> int:
-        """Lists that may depend on one of them, it included: of its viewer, and its candidates."""
+        """Number of lists that may depend on one list, including itself: those of its viewer and
+        its candidates.
+        """
         return self._viewer + self.caps.length * ((self.caps.candidate or 1) - 1)
 
     @property
@@ -54,31 +56,31 @@ class Ndcg:
         return self.caps.viewer or 0
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose number is the relevance."""
+        """Return a row for each person, from rows whose number is the relevance."""
         lists = extract_lists(places, self.caps, seed)
         return sum_by_person(
             self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people
         )
 
     def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
-        """A row per list, from relevance in the order shown and who is in which place."""
+        """Return a row per list, from relevance in the shown order and the people by place."""
         gains = np.where(candidates == NOBODY, 0.0, gain(relevance))
         ideal = ideal_gain(gains, candidates != NOBODY)
         counts = ideal > 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            ndcg = np.where(counts, discounted(gains) / ideal, 0.0)
+            ndcg = np.where(counts, discount(gains) / ideal, 0.0)
         one = np.where(counts, self.scale, 0)
         return np.column_stack([one, np.minimum(to_fixed_point(ndcg, self.scale), one)])
 
 
 @dataclass(frozen=True)
 class AdjacentRanks:
-    """The listwise outcome test: what the upper of two neighbours is worth more than the lower.
+    """Listwise outcome test: the excess value of the upper of two neighbours over the lower.
 
-    Two people's groups multiply, which one party can do only if it holds both in the clear: this is
-    for the setting of two teams (docs/explanation/two-party.md), with the difference and 1 as its
-    columns. `most` bounds |Ỹ|; relevance that is already normalised is taken with
-    `normalised=True`.
+    The groups of two people multiply, which one party can do only if it has both unencrypted. So
+    this is for the setting of two teams (docs/explanation/two-party.md), with the difference and 1
+    as its columns. `most` bounds |Ỹ|; use `normalised=True` for relevance that is already
+    normalised.
     """
 
     ranks: int = 10
@@ -87,10 +89,10 @@ class AdjacentRanks:
     normalised: bool = False
 
     def rows(self, relevance: Floats, candidates: Numbers) -> MemberRows:
-        """A row for each two neighbours in a list, both of whom are there."""
+        """Return a row for each pair of neighbours in a list who are both present."""
         if relevance.shape != candidates.shape or relevance.shape[1] > self.ranks:
             raise BoundsError(
-                f"lists need a candidate for each relevance, at most {self.ranks}",
+                f"lists must have a candidate for each relevance, at most {self.ranks}",
                 case="relevances",
             )
         worth = np.clip(self._worth(relevance, candidates), -self.most, self.most)
@@ -115,18 +117,19 @@ class AdjacentRanks:
 
 @dataclass(frozen=True)
 class RankGaps:
-    """The listwise outcome test with one person's group at a time, for the service.
+    """Listwise outcome test with one person's group at a time, for the service.
 
-    There the weights of two people cannot be multiplied, as nobody holds both in the clear. Each
-    list gives one pair of neighbours, at a rank drawn by its number, and the gap of their relevance
-    (scaled to [0, 1], not by the list's own ideal, which would carry everybody into it) goes to the
-    row of the `side` that is asked about: the one above, or the one below.
+    There, the weights of two people cannot be multiplied, because nobody has both unencrypted. Each
+    list gives one pair of neighbours, at a rank drawn from its number. The gap of their relevance
+    is scaled to [0, 1], not by the list's own ideal, on which everybody in it has influence. It
+    goes to the row of the requested `side`: the person above, or the person below.
 
-    Reach. A pair adds at most s = `scale` to either of two cells of one row, 2s. One who leaves
-    takes at most c pairs away as a candidate, each out of one row, their own or the other's: 2sc
-    together, as much as their own row may hold. As a viewer they take v pairs away, and either of
-    the two in each may enter another pair: three times 2s each, 6sv. Where lists are nobody's, one
-    who leaves takes away or uncovers one place for each of theirs (`lists`): 2sc, and no more.
+    Reach. A pair adds at most s = `scale` to either of two cells of one row, 2s. A person who
+    leaves removes at most c pairs as a candidate, each from one row, their own or the other's: 2sc
+    in total, which is also the limit of their own row. As a viewer they remove v pairs, and either
+    of the two people in each may enter another pair: three times 2s each, 6sv. If lists have no
+    owner, a person who leaves removes or uncovers one place for each of theirs (`list_extraction`):
+    2sc, and no more.
     """
 
     ranks: int = 10
@@ -139,7 +142,7 @@ class RankGaps:
 
     def __post_init__(self) -> None:
         if self.ranks < 2 or not self.low < self.high or self.side not in ("above", "below"):
-            raise BoundsError("gaps need two ranks, a range of relevance, and a side")
+            raise BoundsError("gaps must have at least two ranks, a range of relevance, and a side")
 
     @property
     def caps(self) -> Caps:
@@ -154,11 +157,13 @@ class RankGaps:
 
     @property
     def events(self) -> int:
-        """Pairs that may depend on one of them, it included: of its two people and its viewer."""
+        """Number of pairs that may depend on one pair, including itself: those of its two people
+        and its viewer.
+        """
         return 2 * self.candidate - 1 + (self.viewer or 1) - 1
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose number is the relevance."""
+        """Return a row for each person, from rows whose number is the relevance."""
         at = places.place - self.drawn(places.number, seed)
         lists = extract_lists(replace(places, place=at), self.caps, seed)
         rank = self.drawn(lists.number, seed)
@@ -166,11 +171,11 @@ class RankGaps:
         return sum_by_person(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
-        """The rank, from 0, of the pair of each list."""
-        return (mixed(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
+        """Return the rank, from 0, of the pair of each list."""
+        return (mix_bits(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
-        """A row per pair, for the person on the side; nothing where a place is blank."""
+        """Return a row per pair, for the person on the side; a blank place gives none."""
         worth = np.clip(np.nan_to_num(relevance, nan=self.low), self.low, self.high)
         gap = to_fixed_point((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
         there = (candidates != NOBODY).all(axis=1)
@@ -182,17 +187,17 @@ class RankGaps:
 
 
 def gain(relevance: Floats) -> Floats:
-    # 2^rel - 1   [OHB26, §5.3]; negative or undefined relevance is none
+    # 2^rel - 1 [OHB26, §5.3]; negative or undefined relevance counts as zero gain
     return np.asarray(np.exp2(np.clip(np.nan_to_num(relevance), 0.0, 30.0)) - 1)
 
 
-def discounted(gains: Floats) -> Floats:
+def discount(gains: Floats) -> Floats:
     # DCG = Σ_p gain / log2(p + 1), p from 1   [OHB26, §5.3]
     return np.asarray(gains @ _discounts(gains.shape[1]))
 
 
 def ideal_gain(gains: Floats, there: NDArray[np.bool_]) -> Floats:
-    """The DCG of the best order of the same gains in the same places."""
+    """Return the DCG of the best order of the same gains in the same places."""
     places = -np.sort(-np.where(there, _discounts(gains.shape[1]), 0.0), axis=1)
     return np.asarray((-np.sort(-gains, axis=1) * places).sum(axis=1))
 

@@ -1,4 +1,4 @@
-"""Values of rates and averages: one event or a few of each person, nobody else's.
+"""Values of rates and averages: one or a few events of each person, and of nobody else.
 
 [OHB26] Osoba, He et al., arXiv:2606.27558, eqs. 5, 6, 15 (false positives), eq. 18 (outcomes).
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3 (the histogram of scores).
@@ -16,7 +16,7 @@ from privacy.tables.fixed_point import to_fixed_point
 
 @dataclass(frozen=True)
 class FalsePositives:
-    """Equal revocation of opportunity: who was flagged without reason.
+    """Equal revocation of opportunity: people who were flagged without reason.
 
     The paper's rate divides by all people of a group (eq. 5); the usual false positive rate divides
     by those who are negative (eq. 15). Both denominators are cells.
@@ -30,7 +30,7 @@ class FalsePositives:
         return Layout(cells, 1, 0, self.events, 3 * self.events)
 
     def rows(self, predicted: ArrayLike, actual: ArrayLike) -> Integers:
-        """A row per event, from what was predicted and what was the case."""
+        """Return a row per event, from the prediction and the actual value."""
         flagged, positive = np.asarray(predicted, np.bool_), np.asarray(actual, np.bool_)
         ones = np.ones(len(flagged), np.int64)
         return np.column_stack([ones, ~positive, flagged & ~positive]).astype(np.int64)
@@ -38,9 +38,10 @@ class FalsePositives:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """A number of each event, cut to [low, high] and scaled to [0, 1]; squares if asked for.
+    """A number of each event, clipped to [low, high] and scaled to [0, 1], with squares if
+    requested.
 
-    With squares the spread of outcomes is measured, where else it is bounded by the range.
+    With squares the spread of outcomes is measured; without them the range bounds it.
     """
 
     low: float
@@ -51,7 +52,7 @@ class Outcomes:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise BoundsError("outcomes need a range: low < high")
+            raise BoundsError("outcomes must have a range with low < high")
 
     @property
     def layout(self) -> Layout:
@@ -60,7 +61,7 @@ class Outcomes:
         return Layout(cells, self.scale, 0, most, len(cells) * most)
 
     def rows(self, outcome: ArrayLike) -> Integers:
-        """A row per event; an outcome that is not a number counts as the lowest."""
+        """Return a row per event; an outcome that is not a number counts as the lowest."""
         numbers = np.nan_to_num(np.asarray(outcome, np.float64), nan=self.low)
         part = (np.clip(numbers, self.low, self.high) - self.low) / (self.high - self.low)
         ones = np.full(len(part), self.scale, np.int64)
@@ -72,14 +73,16 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Bins:
-    """Paper 1's histogram: the bin of a person's score, one more for scores outside of all."""
+    """Histogram of [IKH23]: the bin of a person's score, and one more for scores outside all
+    bins.
+    """
 
     edges: tuple[float, ...]
     events: int = 1
 
     def __post_init__(self) -> None:
         if len(self.edges) < 2 or not np.all(np.diff(self.edges) > 0):
-            raise BoundsError("bins need edges that grow")
+            raise BoundsError("bins must have increasing edges")
 
     @property
     def layout(self) -> Layout:
@@ -87,7 +90,7 @@ class Bins:
         return Layout(cells, 1, 0, self.events, self.events)
 
     def rows(self, score: ArrayLike) -> Integers:
-        """One in the bin of the score; the last bin holds its upper edge."""
+        """Return 1 in the bin of the score; the last bin includes its upper edge."""
         number = np.asarray(score, np.float64)
         place = np.searchsorted(self.edges, number, side="right") - 1
         last = len(self.edges) - 1

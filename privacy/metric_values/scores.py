@@ -1,4 +1,4 @@
-"""Values of scores against outcomes: calibration by kernels, and how well scores discriminate.
+"""Values of scores and outcomes: calibration by kernels, and discrimination of scores.
 
 [OHB26] eqs. 10-12 (POT), eqs. 14-17 (AUC).
 """
@@ -11,22 +11,22 @@ from numpy.typing import ArrayLike
 
 from privacy.errors import BoundsError
 from privacy.metric_values.layout import Integers, Layout, MemberRows, sum_by_person
-from privacy.metric_values.list_caps import Caps, Numbers, first, mixed
+from privacy.metric_values.list_caps import Caps, Numbers, mix_bits, select_first
 from privacy.metric_values.list_extraction import ListRows, extract_lists
 from privacy.tables.fixed_point import to_fixed_point
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """The pointwise outcome test: kernel weights at reference points, and outcomes so weighted.
+    """Pointwise outcome test: kernel weights at reference points, and outcomes with these weights.
 
     The kernel is exp(-(s - s_q)²/2h²), at most 1; outcomes are scaled to [0, 1]. Every place of a
-    list counts by itself, so that a viewer has at most `caps.viewer` of them.
+    list counts separately, and a viewer has at most `caps.viewer` of them.
 
-    Reach. A place adds at most e in L1 to its candidate. Who leaves takes c places out of their own
-    row, ce; and v places as a viewer, each out of one row, whose owner may put another place in its
-    stead: 2ev. Where lists are nobody's, one who leaves uncovers a place for each one they do not
-    take away: ce, and no more.
+    Reach. A place adds at most e in L1 to its candidate. A person who leaves removes c places from
+    their own row, ce; and v places as a viewer, each from one row, whose owner may get another
+    place instead: 2ev. If lists have no owner, a person who leaves uncovers a place for each one
+    that they do not remove: ce, and no more.
     """
 
     points: tuple[float, ...]
@@ -38,9 +38,11 @@ class Kernels:
 
     def __post_init__(self) -> None:
         if not self.points or not np.all(np.diff(self.points) > 0) or not self.bandwidth > 0:
-            raise BoundsError("reference points must grow, and the bandwidth be above 0")
+            raise BoundsError("reference points must increase, and the bandwidth must be above 0")
         if not self.low < self.high or self.caps.length != 1 or self.caps.candidate is None:
-            raise BoundsError("outcomes need a range, and a place has one candidate, a person")
+            raise BoundsError(
+                "outcomes must have a range, and a place must have one candidate, who is a person"
+            )
 
     @property
     def layout(self) -> Layout:
@@ -54,7 +56,9 @@ class Kernels:
 
     @property
     def events(self) -> int:
-        """Places that may depend on one of them, it included: of its candidate and its viewer."""
+        """Number of places that may depend on one place, including itself: those of its candidate
+        and its viewer.
+        """
         return self._candidate + (self.caps.viewer or 1) - 1
 
     @property
@@ -62,14 +66,14 @@ class Kernels:
         return self.caps.candidate or 0
 
     def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
-        """A row for each person, from rows whose numbers are the score and the outcome."""
+        """Return a row for each person, from rows whose numbers are the score and the outcome."""
         lists = extract_lists(places.alone, self.caps, seed)
         score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
         return sum_by_person(self.rows(score, outcome), lists.candidates[:, 0], people)
 
     @property
     def _mass(self) -> float:
-        """The most that the weights of one score add up to."""
+        """Largest sum of the weights of one score."""
         if len(self.points) == 1:
             return 1.0
         # Σ_q K(s - s_q) <= 1 + ∫K / least distance, as K falls on either side of s
@@ -77,7 +81,7 @@ class Kernels:
         return min(len(self.points), 1 + self.bandwidth * math.sqrt(2 * math.pi) / apart)
 
     def rows(self, score: ArrayLike, outcome: ArrayLike) -> Integers:
-        """A row per event of a candidate; an undefined score is far from every point."""
+        """Return a row per event of a candidate; an undefined score is far from every point."""
         numbers = np.nan_to_num(np.asarray(score, np.float64), nan=np.inf)
         apart = np.subtract.outer(numbers, np.asarray(self.points)) / self.bandwidth
         weights = np.exp(-(apart**2) / 2)
@@ -88,10 +92,10 @@ class Kernels:
 
 @dataclass(frozen=True)
 class ScoreBins:
-    """Positives and negatives by bin of the score, from which a soft group's AUC follows.
+    """Positives and negatives by bin of the score, which determine a soft group's AUC.
 
     Over *all* pairs of a positive and a negative the product of two people's weights factors into
-    sums of single ones, so that no pair needs to be formed; ties are pairs of one bin.
+    sums of single ones, so no pairs are formed; ties are pairs in one bin.
     """
 
     edges: tuple[float, ...]
@@ -99,7 +103,9 @@ class ScoreBins:
 
     def __post_init__(self) -> None:
         if len(self.edges) < 1 or not np.all(np.diff(self.edges) > 0):
-            raise BoundsError("bins need edges that grow; scores below the first are a bin too")
+            raise BoundsError(
+                "bins must have increasing edges; scores below the first edge are a bin too"
+            )
 
     @property
     def bins(self) -> int:
@@ -112,7 +118,9 @@ class ScoreBins:
         return Layout(cells, 1, 0, self.events, self.events)
 
     def rows(self, score: ArrayLike, actual: ArrayLike) -> Integers:
-        """One among the positives or the negatives of a bin; bins are from the lowest score on."""
+        """Return 1 among the positives or the negatives of a bin; bins start at the lowest
+        score.
+        """
         numbers = np.nan_to_num(np.asarray(score, np.float64), nan=-np.inf)
         place = np.searchsorted(self.edges, numbers, side="right")
         negative = ~np.asarray(actual, np.bool_)
@@ -120,7 +128,9 @@ class ScoreBins:
 
 
 def every_score(member: Numbers, score: ArrayLike, actual: ArrayLike) -> MemberRows:
-    """Positives and negatives (the columns) by every score there is, for the exact ROC curve."""
+    """Return positives and negatives (the columns) by every existing score, for the exact ROC
+    curve.
+    """
     numbers = np.nan_to_num(np.asarray(score, np.float64), nan=-np.inf)
     cell = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
     positive = np.asarray(actual, np.bool_)
@@ -132,10 +142,10 @@ def every_score(member: Numbers, score: ArrayLike, actual: ArrayLike) -> MemberR
 class SampledPairs:
     """Pairs of a positive and a negative for Mann and Whitney's statistic, ties worth one half.
 
-    In each round every event falls into one of `buckets` by its number; of each bucket the first
-    positive and the first negative, by an order fixed beforehand, are a pair. So a person has at
-    most `events` pairs a round (their events being capped before), and one who comes or goes
-    changes no others: in each bucket of theirs one pair at most becomes another.
+    In each round, the number of an event determines its bucket, one of `buckets`. The first
+    positive and the first negative of each bucket, by an order fixed beforehand, form a pair. So a
+    person has at most `events` pairs per round, because their events are capped first. A person who
+    comes or goes changes at most one pair in each bucket of their events, and no others.
     """
 
     buckets: int
@@ -145,22 +155,26 @@ class SampledPairs:
 
     def __post_init__(self) -> None:
         if min(self.buckets, self.rounds, self.events) < 1 or self.scale % 2:
-            raise BoundsError("pairs need buckets, rounds and events, and an even scale for ties")
+            raise BoundsError(
+                "pairs must have buckets, rounds and events, and an even scale for ties"
+            )
 
     @property
     def pairs_per_person(self) -> int:
-        """The most pairs that become others when one person comes or goes."""
+        """Largest number of pairs that change if one person comes or goes."""
         return self.rounds * self.events
 
     def rows(
         self, event: Numbers, person: Numbers, score: ArrayLike, actual: ArrayLike, seed: int = 0
     ) -> MemberRows:
         """Pairs of events; `event` are stable numbers of the log. Columns: won, and 1."""
-        kept = np.flatnonzero(first(person, mixed(event, seed), self.events) & (person >= 0))
+        kept = np.flatnonzero(
+            select_first(person, mix_bits(event, seed), self.events) & (person >= 0)
+        )
         positive = np.asarray(actual, np.bool_)[kept]
         numbers = np.asarray(score, np.float64)[kept]
         pairs = [
-            self._round(mixed(event[kept], seed + 1 + number), positive)
+            self._round(mix_bits(event[kept], seed + 1 + number), positive)
             for number in range(self.rounds)
         ]
         above, below = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -177,7 +191,7 @@ class SampledPairs:
         bucket = (order % np.uint64(self.buckets)).astype(np.int64)
         chosen = np.full((2, self.buckets), -1, np.int64)
         for side, members in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
-            ahead = members[first(bucket[members], order[members], 1)]
+            ahead = members[select_first(bucket[members], order[members], 1)]
             chosen[side, bucket[ahead]] = ahead
         both = (chosen >= 0).all(axis=0)
         return chosen[0, both], chosen[1, both]

@@ -1,7 +1,7 @@
-"""Assumptions on which the promise of a charge rests, from its request and its audience alone.
+"""Assumptions of the guarantee of a charge, from its request and its audience alone.
 
-A charge and a receipt list them under `assumes`; docs/explanation/guarantee.md says what each
-leaves out.
+A charge and a receipt list them under `assumes`; docs/explanation/guarantee.md explains what each
+excludes.
 """
 
 from collections.abc import Mapping
@@ -14,24 +14,25 @@ Assumption = Literal[
 ]
 # Weights that the platform cannot see are as declared; a regulator can open the run.
 BOUNDED_WEIGHTS: Final = "bounded-weights"
-# People displace each other. The price of a release covers this. The lifetime cap does not count
-# somebody who displaces another and is not debited, because nobody named them or they are above it.
+# People displace each other. The price of a release covers this. The lifetime cap does not count a
+# person who displaces another and is not debited, because nobody named them or they are above the
+# cap.
 UNCOUNTED_DISPLACEMENT: Final = "uncounted-displacement"
-# A row of a log belongs to one person and may be about others. Those are not protected by it, nor
-# is it counted that others would have been ranked differently without a person.
+# A row of a log belongs to one person and may be about others. The guarantee does not protect those
+# others. It also ignores that others would have been ranked differently without a person.
 OTHER_PEOPLE_IN_ROWS: Final = "other-people-in-rows"
-# The bounds are those that a package states. The operator searched them for a counterexample; no
-# proof of them is part of this project, and the verifier cannot compute them from the request.
+# A package states the bounds. The operator searched for a counterexample to them. This project has
+# no proof of them, and the verifier cannot compute them from the request.
 THIRD_PARTY_BOUNDS: Final = "third-party-bounds"
 
 
 def assumptions(
     request: Mapping[str, Any], *, fixed_slots: bool, third_party: bool = False
 ) -> list[Assumption]:
-    """Return what a charge of this request assumes, in the order of the list.
+    """Return the assumptions of a charge of this request, in the order of the list.
 
-    `fixed_slots`: whether people of the audience displace each other. `third_party`: whether the
-    kind is one that a package adds.
+    `fixed_slots`: whether people of the audience displace each other. `third_party`: whether a
+    package adds the kind.
     """
     plan = PLANS.get(request["kind"])
     found: list[Assumption] = []
@@ -47,6 +48,8 @@ def assumptions(
 
 
 def assumptions_before(kind: str) -> list[Assumption]:
-    """Return what a charge older than format 3 lists: neither displacement nor others in rows."""
+    """Return the assumptions that a charge older than format 3 lists: neither displacement nor
+    others in rows.
+    """
     plan = PLANS.get(kind)
     return [BOUNDED_WEIGHTS] if plan and plan.hides_weights else []

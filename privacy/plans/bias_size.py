@@ -2,11 +2,17 @@
 
 from typing import Final
 
-from privacy.plans.kind_plan import KindPlan, every_request
-from privacy.plans.part import PlannedTable, PublicAudience, Request, noise_of
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    every_request,
+    noise_of,
+)
 from privacy.tables.bounded_table import Bounds, Reach
 
-# The fineness of the sums of a bias size, and how far one row moves them in L1.
+# Resolution of the sums of a bias size, and the largest change by one row in L1.
 BIAS_UNIT: Final = 2**20
 _MOVED, _MOVED_IN_PLACES = 4, 10
 
@@ -17,7 +23,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
     in_places = request["places"] is not None
     cells = audience.groups * (4 if in_places else 2) + 2
     far, slots = _MOVED_IN_PLACES if in_places else _MOVED, audience.fixed_slots
-    # `Bounds.rows` doubles the squared norm for a change, and once more for fixed slots.
+    # `Bounds.rows` doubles the squared norm for a change, and again for fixed slots.
     row = Reach(far * BIAS_UNIT, (4 if slots else 2) * far * BIAS_UNIT**2, BIAS_UNIT)
     bounds = Bounds.rows((cells,), row, request["rows_per_person"], 1, fixed_slots=slots)
     return (PlannedTable("sums", mechanism, bounds, parameter),)

@@ -2,9 +2,15 @@
 
 from fractions import Fraction
 
-from privacy.plans.kind_plan import KindPlan, every_request
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    cells_by_bin,
+    every_request,
+)
 from privacy.plans.log_rows import ONE_CELL, row_bounds
-from privacy.plans.part import PlannedTable, PublicAudience, Request, cells_by_bin
 
 
 def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:

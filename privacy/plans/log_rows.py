@@ -1,12 +1,12 @@
-"""Bounds of tables to which a person adds logged rows, for the plans of the kinds that read logs.
+"""Bounds of tables to which a person adds logged rows, for the plans of kinds that read logs.
 
-The proofs of what one row adds are in the kinds' own modules (`api/kinds/outcome_test/__init__.py`,
-…).
+The proofs of one row's contribution are in the kinds' own modules
+(`api/kinds/outcome_test/__init__.py`, …).
 """
 
 from typing import Final
 
-from privacy.plans.part import PublicAudience, Request
+from privacy.plans.kind_plan import PublicAudience, Request
 from privacy.tables.bounded_table import Bounds, Reach
 
 ONE_CELL: Final = Reach(1, 1, 1)
@@ -15,7 +15,9 @@ ONE_CELL: Final = Reach(1, 1, 1)
 def row_bounds(
     request: Request, audience: PublicAudience, shape: tuple[int, ...], row: Reach
 ) -> Bounds:
-    """Bound a table to which each of a person's rows adds at most this much, in each group."""
+    """Return bounds of a table to which each of a person's rows adds at most these amounts, in each
+    group.
+    """
     return Bounds.rows(
         shape,
         row,

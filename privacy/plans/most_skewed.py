@@ -5,8 +5,7 @@ The proof is in `api/kinds/most_skewed/__init__.py`.
 
 from fractions import Fraction
 
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Candidates
 

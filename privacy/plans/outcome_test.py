@@ -2,12 +2,19 @@
 
 from typing import Final
 
-from privacy.plans.kind_plan import KindPlan, every_request
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    bins_of,
+    every_request,
+    noise_of,
+)
 from privacy.plans.log_rows import row_bounds
-from privacy.plans.part import PlannedTable, PublicAudience, Request, bins_of, noise_of
 from privacy.tables.bounded_table import Reach
 
-# The fineness of the sums, and the widths of the ranges of what is summed.
+# Resolution of the sums, and the widths of the ranges of the summed values.
 MOMENT_UNITS: Final = {
     "count": 2**20,
     "outcome": 2**20,
@@ -35,7 +42,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
 
 
 def moments_of_a_row() -> Reach:
-    """Return what one row adds to the sums of an outcome test."""
+    """Return the contribution of one row to the sums of an outcome test."""
     added = sum(unit**2 for unit in MOMENT_UNITS.values())
     apart = sum((unit * _MOMENT_WIDTHS[name]) ** 2 for name, unit in MOMENT_UNITS.items())
     half = max(added, -(-apart // 2))

@@ -1,6 +1,7 @@
 """Plans of the built-in kinds of audit, by name.
 
-The ledger's verifier knows no other. Of a kind that a package adds it takes the bounds as stated.
+The ledger's verifier knows no other plans. For a kind that a package adds, it accepts the bounds as
+stated.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,14 @@
 """Plan of an audit of ranking with exploration. The proof is in `api/kinds/reo/__init__.py`."""
 
-from privacy.plans.kind_plan import KindPlan, every_request
+from privacy.plans.kind_plan import (
+    KindPlan,
+    PlannedTable,
+    PublicAudience,
+    Request,
+    every_request,
+    noise_of,
+)
 from privacy.plans.log_rows import ONE_CELL, row_bounds
-from privacy.plans.part import PlannedTable, PublicAudience, Request, noise_of
 
 
 def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request, cells_by_bin
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request, cells_by_bin
 from privacy.tables.bounded_table import Bounds
 
 

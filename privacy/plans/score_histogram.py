@@ -1,7 +1,7 @@
 """Plan of a score histogram. The proof is in `api/kinds/score_histogram/__init__.py`."""
 
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import (
+from privacy.plans.kind_plan import (
+    KindPlan,
     PlannedTable,
     PublicAudience,
     Request,
@@ -11,7 +11,7 @@ from privacy.plans.part import (
 )
 from privacy.tables.bounded_table import Bounds
 
-# The default share of the main parameter that buys the sizes: noise four times as wide.
+# Default share of the main parameter for the sizes, whose noise is four times as wide.
 _SIZE_DIVISOR = {"discrete-laplace": 4, "discrete-gaussian": 16}
 
 

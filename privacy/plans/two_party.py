@@ -1,21 +1,20 @@
-"""Plan of a two-party audit: hidden weights by values, of one table.
+"""Plan of a two-party audit: one table of hidden weights times values.
 
-It needs none of the cryptography of `privacy.two_party`.
+It does not need the cryptography of `privacy.two_party`.
 """
 
 from collections.abc import Mapping
 from fractions import Fraction
 
-from privacy.metric_values.from_request import metric_of, reads_rows
-from privacy.plans.kind_plan import KindPlan
-from privacy.plans.part import PlannedTable, PublicAudience, Request
+from privacy.metric_values.from_request import make_metric, reads_rows
+from privacy.plans.kind_plan import KindPlan, PlannedTable, PublicAudience, Request
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
 
 
 def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ...]:
     """Plan the sums, by hidden group and cell of the metric."""
-    layout, weights = metric_of(request["metric"]).layout, request["weight_scale"]
+    layout, weights = make_metric(request["metric"]).layout, request["weight_scale"]
     rule = Products(
         largest_weight=weights,
         total_weight=weights,
@@ -29,7 +28,7 @@ def _parts(request: Request, audience: PublicAudience) -> tuple[PlannedTable, ..
 
 
 def _others_in_rows(request: Request) -> bool:
-    """Return whether the metric reads rows; one that is not known is taken to."""
+    """Return whether the metric reads rows; an unknown metric counts as one that does."""
     metric = request.get("metric")
     return not isinstance(metric, Mapping) or reads_rows(str(metric.get("name")))
 

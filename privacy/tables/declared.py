@@ -1,4 +1,6 @@
-"""Sensitivity rules as a charge states them, and back: a name, and numbers as decimal strings."""
+"""Conversion of sensitivity rules to and from a charge's form: a name, and numbers as decimal
+strings.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -50,16 +52,16 @@ def rule_from(name: str, numbers: Mapping[str, str | bool]) -> SensitivityRule |
 def _read(kind: Any, value: str | bool) -> int | bool:
     if kind in (bool, "bool"):
         if not isinstance(value, bool):
-            raise BoundsError("a yes or no of a rule is written as true or false")
+            raise BoundsError("a yes or no of a rule must be true or false")
         return value
     if not isinstance(value, str) or str(_integer(value)) != value:
-        raise BoundsError("a number of a rule is an integer in decimal notation, as a string")
+        raise BoundsError("a number of a rule must be an integer in decimal notation, as a string")
     return _integer(value)
 
 
 def _integer(text: str) -> int:
     if len(text) > 64:
-        raise BoundsError("a number of a rule has at most 64 characters")
+        raise BoundsError("a number of a rule must have at most 64 characters")
     try:
         return int(text)
     except ValueError as error:

@@ -1,8 +1,8 @@
 """Scale and price of each mechanism, exactly, from sensitivity and parameter.
 
-The waist (`privacy.waist`) draws noise by OpenDP at the smallest double that is not below this
-scale and for which OpenDP confirms the price. These formulas need no OpenDP: the verifier of the
-ledger computes them again. A parameter is an epsilon or, for Gaussian noise, a rho, under
+The waist (`privacy.waist`) draws noise with OpenDP, at the smallest double that is not below this
+scale and for which OpenDP confirms the price. These formulas do not need OpenDP: the ledger's
+verifier computes them again. A parameter is an epsilon or, for Gaussian noise, a rho, under
 add/remove.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.3 (Laplace noise on each bin).
@@ -31,12 +31,12 @@ def currency_of(mechanism: str) -> Currency:
 
 
 def exact_scale(mechanism: str, shape: Shape, added: Reach, parameter: Fraction) -> str:
-    """Return the least scale of the noise: a fraction such as `40/3`, or the root of one.
+    """Return the smallest scale of the noise: a fraction such as `40/3`, or the root of one.
 
-    The root, such as `sqrt(25/2)`, is that of Gaussian noise.
+    A root, such as `sqrt(25/2)`, is the scale of Gaussian noise.
     """
     if parameter <= 0:
-        raise BoundsError("a parameter is more than 0")
+        raise BoundsError("a parameter must be greater than 0")
     match mechanism:
         case "discrete-laplace":
             # b = Δ₁ / ε   [IKH23, §4.3.3]
@@ -57,7 +57,7 @@ def exact_scale(mechanism: str, shape: Shape, added: Reach, parameter: Fraction)
 def exact_price(mechanism: str, sensitivity: Sensitivity, parameter: Fraction) -> ExactPrice:
     """Return the price of one table under both relations.
 
-    Noise that is calibrated to adding one person costs more for a change, in proportion.
+    Noise that is calibrated to adding one person costs proportionally more under a change.
     """
     if currency_of(mechanism) == "rho":
         return ExactPrice.rho(
@@ -72,5 +72,5 @@ def exact_price(mechanism: str, sensitivity: Sensitivity, parameter: Fraction) -
 def _ratio(sensitivity: Sensitivity, norm: str) -> Fraction:
     added, changed = getattr(sensitivity.added, norm), getattr(sensitivity.changed, norm)
     if added < 1 or changed < 1:
-        raise BoundsError("a table that nobody moves has no price")
+        raise BoundsError("a table that nobody can change has no price")
     return Fraction(changed, added)

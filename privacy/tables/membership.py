@@ -1,8 +1,8 @@
 """Membership of people in groups, with the bounds on what one person can change (R4).
 
-People are deduplicated after matching, since two identifiers may be one person, and a person
-counts in at most `groups_per_person` groups: the first ones in the order of the groups. The rule
-looks at that person's own groups only, never at values or at other people.
+People are deduplicated after matching, because two identifiers may be one person. A person counts
+in at most `groups_per_person` groups: the first ones in the order of the groups. The rule reads
+only that person's own groups, never values or other people.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ BATCH = 131_072
 
 @dataclass(frozen=True)
 class Membership:
-    """For each group, sorted distinct person numbers; nobody is in more groups than declared."""
+    """Sorted distinct person numbers of each group; nobody is in more groups than declared."""
 
     groups: tuple[Persons, ...]
     groups_per_person: int
@@ -31,9 +31,11 @@ class Membership:
 
     @classmethod
     def cut(cls, groups: Sequence[Persons], groups_per_person: int) -> "Membership":
-        """De-duplicate and cut. A negative number is nobody, and is dropped."""
+        """Deduplicate people and drop their excess groups. Negative numbers are nobody and are
+        dropped.
+        """
         groups = [members[members >= 0] for members in groups]
-        if groups_per_person >= len(groups):  # nobody can be in too many
+        if groups_per_person >= len(groups):  # nobody can be in too many groups
             return cls(tuple(_distinct(members) for members in groups), groups_per_person)
         person, group = _pairs(groups)
         kept = _rank_within_person(person) < groups_per_person
@@ -41,23 +43,24 @@ class Membership:
         return cls(tuple(person[group == g] for g in range(len(groups))), groups_per_person)
 
     def everyone(self) -> Persons:
-        """The distinct people of all groups, each once."""
+        """Return the distinct people of all groups, each once."""
         if len(self.groups) == 1:
             return self.groups[0]
         together = np.concatenate([*self.groups, np.empty(0, np.int64)])
         return together if self.groups_per_person == 1 else np.unique(together)
 
     def batches(self, size: int = BATCH) -> Iterator[tuple[int, Persons]]:
-        """All people, at most `size` at a time, each batch with the number of its group.
+        """Yield all people in batches of at most `size`, each with the number of its group.
 
-        A group of nobody is one empty batch: that nobody was found makes no call less.
+        An empty group is one empty batch, so a group without matches does not change the number of
+        calls.
         """
         for group, persons in enumerate(self.groups):
             for start in range(0, max(1, len(persons)), size):
                 yield group, persons[start : start + size]
 
 
-def among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
+def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
     """Which of some people are among these, who are sorted."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)
@@ -75,14 +78,15 @@ def _pairs(groups: Sequence[Persons]) -> tuple[Persons, NDArray[np.int64]]:
         person, group = person[order], group[order]
         new = _new(person) | _new(group)
         return person[new], group[new]
-    # Numbers are sorted many times faster than places; both are in one, and taken apart again.
+    # Sorting numbers is many times faster than sorting indices: both are packed into one number,
+    # and unpacked again.
     both = _distinct(np.concatenate([members * number + g for g, members in enumerate(groups)]))
     person = both // number
     return person, both - person * number
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The values, sorted and each once; several times faster than `np.unique`."""
+    """Return the values, sorted and each once; this is several times faster than `np.unique`."""
     values = np.sort(values)
     return values[_new(values)]
 
@@ -95,7 +99,7 @@ def _new(values: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _rank_within_person(person: Persons) -> NDArray[np.int64]:
-    """0, 1, 2 … for the groups of each person."""
+    """Return 0, 1, 2 … for the groups of each person."""
     position = np.arange(len(person))
     start = np.maximum.accumulate(np.where(_new(person), position, 0))
     return position - start

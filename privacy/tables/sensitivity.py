@@ -1,9 +1,9 @@
-"""Sensitivity rules: the declared numbers from which follows how far one person moves a table.
+"""Sensitivity rules: declared numbers that determine the largest change of a table by one person.
 
 A rule and a shape give three norms of the largest change (L1, squared L2, L∞) under two relations:
-one person added or removed, and one person's data changed in any way. The platform prices by these
-rules, and the verifier of the ledger computes them again from the numbers that a charge states.
-All numbers are integers.
+one person added or removed, and one person's data changed in any way. The platform uses these rules
+for prices, and the ledger's verifier computes them again from the numbers that a charge states. All
+numbers are integers.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Reach:
-    """The sensitivity of a table: L1 norm, squared L2 norm, and the largest single cell (L∞)."""
+    """Sensitivity of a table: L1 norm, squared L2 norm, and the largest single cell (L∞)."""
 
     l1: int
     l2_squared: int
@@ -24,14 +24,14 @@ class Reach:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The reach when one person is added or removed, and when one person's data change."""
+    """Reach if one person is added or removed, and if one person's data change."""
 
     added: Reach
     changed: Reach
 
 
 class SensitivityRule(Protocol):
-    """A way in which sensitivity follows from declared numbers."""
+    """Rule by which sensitivity follows from declared numbers."""
 
     name: ClassVar[str]
 
@@ -43,8 +43,8 @@ class Counts:
     """Each person counts once in at most `cells_per_person` = k cells.
 
     Added: k cells move by one. Changed: k cells lose one and k others gain one. With `fixed_slots`,
-    as in a sample of exact size, a person who comes in displaces another, and one who goes makes
-    room for another: the other person's cells move as well, so everything doubles.
+    as in a sample of exact size, an added person displaces another, and a removed person makes room
+    for another. The other person's cells change too, so everything doubles.
     """
 
     name: ClassVar[str] = "counts"
@@ -58,13 +58,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Sums:
-    """At most `rows` values a person, each clipped to [low, high], are added up.
+    """At most `rows` values per person, each clipped to [low, high], are added up.
 
-    Let M = max(|low|, |high|). Added: all rows may fall into one cell, which moves by rows·M.
-    Changed: the rows leave one cell and enter another, 2·rows·M in L1. Or they stay where they are
-    and go from low to high, rows·(high − low) in one cell, which is never more in L1 but may be in
-    L2. With `fixed_cell` the cell does not depend on the person's data: they go from low to high
-    there, or come or go altogether, and changing need not cost double.
+    Let M = max(|low|, |high|). Added: all rows may be in one cell, which changes by rows·M.
+    Changed: the rows leave one cell and enter another, 2·rows·M in L1. Or they stay in their cell
+    and change from low to high, rows·(high − low) in one cell, which is never more in L1 but may be
+    more in L2. With `fixed_cell` the cell does not depend on the person's data: the rows change
+    from low to high there, or are added or removed, so a change need not cost double.
     """
 
     name: ClassVar[str] = "sums"
@@ -86,15 +86,16 @@ class Sums:
 class Rows:
     """A person adds at most `rows_per_person` = m rows in each of `groups_per_person` = k groups.
 
-    The three numbers of a row bound what one row x adds to the cells of one group, and how far two
-    rows are apart: |x|₁ ≤ l1, |x|₂² ≤ l2_squared, |x|∞ ≤ linf, and |x − y|₂² ≤ 2 · l2_squared. (The
-    last follows if rows add nothing negative; else `l2_squared` must be large enough for it.)
+    The three numbers of a row bound the contribution of one row x to the cells of one group, and
+    the distance of two rows: |x|₁ ≤ l1, |x|₂² ≤ l2_squared, |x|∞ ≤ linf, and |x − y|₂² ≤ 2 ·
+    l2_squared. (The last follows if rows have no negative values; otherwise `l2_squared` must be
+    large enough for it.)
 
-    Added: m rows may fall on one another, which is m times as far, m² in squared L2, in each of k
-    groups, whose cells are apart. Changed: rows x₁ … xₘ become y₁ … yₘ, and their sums are at most
-    Σ |xᵣ − yᵣ| apart: twice in L1, twice in squared L2. A missing row is one that becomes nothing.
-    With `fixed_slots` another person of the same group comes in for one who goes, or goes for one
-    who comes: one person's rows become another's, and everything doubles once more.
+    Added: m rows may be in the same cells, which is m times the distance, m² in squared L2, in each
+    of k groups with separate cells. Changed: rows x₁ … xₘ become y₁ … yₘ, and their sums differ by
+    at most Σ |xᵣ − yᵣ|: twice in L1, twice in squared L2. A missing row counts as zero. With
+    `fixed_slots`, another person of the same group replaces a removed one, or leaves for an added
+    one. Then one person's rows become another's, and everything doubles again.
     """
 
     name: ClassVar[str] = "rows"
@@ -117,10 +118,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Each of several values moves by at most `largest` when a person comes or goes.
+    """Each of several values changes by at most `largest` if a person is added or removed.
 
-    All of them may move at once, in any direction. Changed: a person goes and another comes, twice
-    as far.
+    All of them may change at once, in any direction. Changed: one person is removed and another
+    added, twice the distance.
     """
 
     name: ClassVar[str] = "candidates"
@@ -146,8 +147,8 @@ class Products:
 
     One person's data may also change other people's values, by at most `moved` in L1 over all of
     them: then Σ |w'|₁·|Δv'|₁ ≤ S·moved is added, and |w|₂·moved to the L2 norm. With `displacing`,
-    a person who comes in may displace another, and one who goes may make room: twice as much.
-    Changed: a removal and an addition, twice as much again.
+    an added person may displace another, and a removed one may make room: everything doubles.
+    Changed: a removal and an addition, so everything doubles again.
     """
 
     name: ClassVar[str] = "products"
@@ -177,10 +178,10 @@ class Products:
 class Lots:
     """A person changes the outcomes of at most `lots_per_person` = r lots, which add up.
 
-    The three numbers of a lot bound how far two outcomes of one lot are apart. Added: r lots change
-    from any outcome to any other, and may all fall on the same cells, which is r times as far, r²
-    in squared L2. With `fixed_slots` another person comes in or goes, with as many lots: 2r.
-    Changed: a person goes and another comes, twice as far.
+    The three numbers of a lot bound the distance of two outcomes of one lot. Added: r lots change
+    from any outcome to any other, and may all be in the same cells: r times the distance, r² in
+    squared L2. With `fixed_slots`, another person enters or leaves, with the same number of lots:
+    2r. Changed: one person is removed and another added, twice the distance.
     """
 
     name: ClassVar[str] = "lots"
@@ -198,7 +199,7 @@ class Lots:
 
 @dataclass(frozen=True)
 class ExplicitSensitivity:
-    """The sensitivity itself, stated where no other rule applies. Nothing else implies it."""
+    """Sensitivity itself, stated if no other rule applies. No declared numbers imply it."""
 
     name: ClassVar[str] = "stated"
     added_l1: int
@@ -227,10 +228,12 @@ class ExplicitSensitivity:
 
 
 def _squares(largest: int, total: int, count: int) -> int:
-    """Return the most that the squares of `count` numbers add up to, by their largest and sum."""
+    """Return the largest sum of squares of `count` numbers, given their largest value and their
+    sum.
+    """
     return min(largest * total, count * largest**2)
 
 
 def _times(one: Reach, count: int) -> Reach:
-    """Return the reach of `count` changes, all of which may fall on one another."""
+    """Return the reach of `count` changes, all of which may be in the same cells."""
     return Reach(one.l1 * count, one.l2_squared * count**2, one.linf * count)

@@ -1,9 +1,9 @@
 """Two-party audits: the platform learns no group, the auditor learns no score.
 
-State machines from bytes to bytes, without I/O and without noise of their own. `AuditorParty` and
-`PlatformParty` are the service's: the auditor holds the weights and the key, the platform holds the
-values and makes the join, and what comes out went through the waist. docs/explanation/two-party.md
-compares every step with the paper's.
+The parties are state machines from bytes to bytes, without I/O and without their own noise. The
+service uses `AuditorParty` and `PlatformParty`: the auditor has the weights and the key; the
+platform has the values and makes the join. Every result passes through the waist.
+docs/explanation/two-party.md compares every step with the paper's.
 
 [OHB26] Osoba, He, Badrinarayanan et al., Productionized Fairness Measurement Under Privacy
         Constraints, arXiv:2606.27558 v1.

@@ -1,4 +1,4 @@
-"""The auditor's end of the protocol in the service.
+"""The auditor's side of the protocol in the service.
 
     auditor = AuditorParty(terms, weights, regulator_key=…, tokens=…)
     message = auditor.start()
@@ -6,9 +6,9 @@
         message = auditor.receive(send(message))     # `PlatformParty.receive` at the other end
     auditor.sums
 
-It holds the keys of the run, in memory only, and drops them as soon as they have done their work.
-It sends its weights encrypted, and reads noisy sums. Who was matched it never learns. With private
-set intersection it commits to its key for points in HELLO, and proves in PROOF that it returned all
+The party holds the keys of the run, in memory only, and drops each after its last use. It sends its
+weights encrypted, and reads noisy sums. It never learns who was matched. With private set
+intersection, it commits to its key for points in HELLO, and proves in PROOF that it returned all
 candidates under that key.
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.bfv_ring import words_of
+from privacy.two_party.bfv_ring import parse_words
 from privacy.two_party.dleq import prove
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
 from privacy.two_party.message_loop import AskingParty
-from privacy.two_party.message_order import NONCE, WEIGHTS_PART, script
+from privacy.two_party.message_order import NONCE, WEIGHTS_PART, list_messages
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
@@ -33,16 +33,16 @@ from privacy.two_party.private_set_intersection import (
     DistinctPoints,
     Spread,
     distinct_tokens,
-    side_by_side,
+    map_in_threads,
 )
-from privacy.two_party.residues import Words, signed
-from privacy.two_party.sealed_boxes import sealed
-from privacy.two_party.sums import laid_out
+from privacy.two_party.residues import Words, combine_residues
+from privacy.two_party.sealed_boxes import seal
+from privacy.two_party.sums import encode_weights
 from privacy.two_party.terms import RunTerms
 
 
 class AuditorParty(AskingParty):
-    """One run, from the first message to the sums. For another run make another party."""
+    """Party of one run, from the first message to the sums. Every run needs a new party."""
 
     def __init__(
         self,
@@ -51,18 +51,20 @@ class AuditorParty(AskingParty):
         *,
         regulator_key: bytes,
         tokens: bytes | None = None,
-        spread: Spread = side_by_side,
+        spread: Spread = map_in_threads,
     ) -> None:
         """Set up, with fresh keys.
 
-        `weights`: rows × groups. `tokens`: 32 bytes a row, if people are matched by PSI; a token
-        that repeats counts in its first row. `regulator_key`: X25519. `spread`: a `map` of your own
-        for points (default: threads).
+        `weights`: rows × groups. `tokens`: 32 bytes per row, if people are matched by PSI; a
+        repeated token counts in its first row. `regulator_key`: X25519. `spread`: the `map` for
+        points (default: threads).
         """
-        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        super().__init__(Setting.SERVICE, terms.digest, list_messages(terms))
         check_weights(terms, weights)
         if len(tokens or b"") != (0 if terms.candidates is None else TOKEN * terms.rows):
-            raise BoundsError("a token of 32 bytes for each row goes with candidates, else none")
+            raise BoundsError(
+                "tokens of 32 bytes per row must be given with candidates, and only then"
+            )
         self.terms = terms
         self._weights, self._tokens = weights, distinct_tokens(tokens or b"")
         self._regulator_key = regulator_key
@@ -79,7 +81,7 @@ class AuditorParty(AskingParty):
     def sums(self) -> NDArray[np.object_]:
         """Noisy sums, groups × cells: exact integers of any size."""
         if not self.ended:
-            raise SpentError("the sums are not here yet: go on with `receive`")
+            raise SpentError("the sums are not available yet: continue with `receive`")
         return np.array(self._found, object).reshape(self.terms.groups, self.terms.cells)
 
     def _take(self, slot: Slot, body: bytes) -> None:
@@ -129,21 +131,21 @@ class AuditorParty(AskingParty):
         return proof
 
     def _key_body(self) -> bytes:
-        """Encryptions of zero for the platform to hide with, and the sealed keys."""
+        """Return encryptions of zero, with which the platform hides values, and the sealed keys."""
         zeros = b"".join(
             key.zero(zero_label(self._run, number)).tobytes()
             for number, key in enumerate(self._keys)
         )
-        return zeros + sealed(b"".join(key.export() for key in self._keys), self._regulator_key)
+        return zeros + seal(b"".join(key.export() for key in self._keys), self._regulator_key)
 
     def _encrypted(self, cipher: int) -> bytes:
-        """The weights of one group in one block, in every ring."""
+        """Return the weights of one group in one block, in every ring."""
         block, group = divmod(cipher, self.terms.groups)
         start = block * self.terms.block_rows
         weights = self._weights[start : start + self.terms.block_rows, group]
         return b"".join(
             key.encrypt(
-                laid_out(key.ring, weights), weights_label(self._run, number, cipher)
+                encode_weights(key.ring, weights), weights_label(self._run, number, cipher)
             ).tobytes()
             for number, key in enumerate(self._keys)
         )
@@ -151,22 +153,24 @@ class AuditorParty(AskingParty):
     def _decrypted(self, body: bytes) -> list[int]:
         ring = self.terms.rings[0]
         shape = (-1, len(self.terms.rings), len(ring.primes) - 1, 1 + ring.degree)
-        return [self._sum(words) for words in words_of(body, shape, ring.primes[:-1])]
+        return [self._sum(words) for words in parse_words(body, shape, ring.primes[:-1])]
 
     def _sum(self, words: Words) -> int:
         residues = [
             key.decrypt(one, flooding.left)
             for key, flooding, one in zip(self._keys, self.terms.floodings, words, strict=True)
         ]
-        return signed(residues, [ring.modulus for ring in self.terms.rings])
+        return combine_residues(residues, [ring.modulus for ring in self.terms.rings])
 
 
 def check_weights(terms: RunTerms, weights: NDArray[np.int64]) -> None:
-    """Raise unless the weights are as declared: the platform relies on it, unseen."""
+    """Raise an error unless the weights are as declared, which the platform relies on but cannot
+    see.
+    """
     declared = terms.weights
     if weights.shape != (terms.rows, terms.groups) or weights.dtype != np.int64:
-        raise BoundsError("there is not one row of 64-bit weights for each row of the terms")
+        raise BoundsError("weights must have one row of 64-bit integers for each row of the terms")
     if weights.min() < declared.low or weights.max() > declared.high:
-        raise BoundsError("a weight is not within its declared bounds")
+        raise BoundsError("a weight is outside its declared bounds")
     if np.abs(weights).sum(axis=1).max() > declared.total:
-        raise BoundsError("the weights of a row are more than declared")
+        raise BoundsError("the weights of a row add up to more than declared")

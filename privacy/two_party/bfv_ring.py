@@ -1,12 +1,12 @@
-"""The ring of BFV, and the one place that turns numbers into objects of SEAL and back.
+"""Ring of BFV, and the only conversion of numbers to objects of SEAL and back.
 
-Ciphertexts travel as bare numbers (`Words`, one row for each prime of the coefficient modulus), not
-in SEAL's own format: their length is known beforehand and every number is checked to be below its
-prime, so that there is nothing to parse. SEAL takes and gives its own format only in memory.
+Ciphertexts are sent as bare numbers (`Words`, one row for each prime of the coefficient modulus),
+not in SEAL's own format. Their length is known beforehand, and every number is checked to be below
+its prime, so nothing is parsed. SEAL's own format is used only in memory.
 
-A ring has N coefficients, a ciphertext modulus Q = q₁·q₂·…, and a plaintext modulus t. SEAL's last
-prime serves keys alone; `primes` are those of fresh ciphertexts, and all but the last of these are
-the primes of ciphertexts that were switched down once.
+A ring has N coefficients, a ciphertext modulus Q = q₁·q₂·…, and a plaintext modulus t. Only keys
+use SEAL's last prime; `primes` are those of fresh ciphertexts, and all except the last of these are
+the primes of ciphertexts after one modulus switch.
 """
 
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ _RAW = seal.compr_mode_type.none
 
 @dataclass(frozen=True)
 class RingSize:
-    """A degree and the bits of the primes, 128-bit secure by the Homomorphic Encryption Standard.
+    """Degree and bits of the primes, with 128-bit security by the Homomorphic Encryption Standard.
 
-    SEAL refuses a set that is not (`sec_level_type.tc128`).
+    SEAL refuses other sets (`sec_level_type.tc128`).
     """
 
     degree: int
     bits: tuple[int, ...]
 
 
-# One multiplication of small numbers, 59-bit sums, and 53 bits and more of flooding: 178 bits.
+# One multiplication of small numbers, 59-bit sums, and at least 53 bits of flooding: 178 bits.
 SUMS = RingSize(8_192, (60, 60, 58, 40))
 # One multiplication in every slot, which multiplies noise by 59 bits more: 240 bits.
 SLOTS = RingSize(16_384, (60, 60, 60, 60, 40))
@@ -75,30 +75,32 @@ class Ring:
         return seal.Evaluator(self.context)
 
     def plaintext(self, coefficients: NDArray[np.int64]) -> seal.Plaintext:
-        """A polynomial with these coefficients, signed."""
+        """Return a polynomial with these coefficients, signed."""
         plain = seal.Plaintext()
         words = residues(coefficients, self.modulus)
         plain.load_bytes(self.context, self._frames.plain + words.tobytes())
         return plain
 
     def evaluated(self, plain: seal.Plaintext) -> seal.Plaintext:
-        """The same in evaluation form, where polynomials multiply number by number."""
+        """Return the polynomial in evaluation form, in which polynomials multiply number by
+        number.
+        """
         return self.evaluator.transform_to_ntt(plain, self.context.first_parms_id())
 
     def multiplier(self, evaluated: Words) -> seal.Plaintext:
-        """A polynomial that is given in evaluation form, for each prime."""
+        """Return a polynomial that is given in evaluation form, for each prime."""
         plain = seal.Plaintext()
         plain.load_bytes(self.context, self._frames.evaluated_plain + evaluated.tobytes())
         return plain
 
     def coefficients(self, plain: seal.Plaintext) -> Words:
-        """All coefficients of a plaintext, those that SEAL left out too."""
+        """Return all coefficients of a plaintext, including those that SEAL omits."""
         raw = plain.to_bytes(_RAW)
         words = np.frombuffer(raw, "<u8", offset=len(self._frames.plain))
         return np.pad(words, (0, self.degree - len(words)))
 
     def ciphertext(self, parts: Words, *, evaluated: bool) -> seal.Ciphertext:
-        """A ciphertext of two polynomials, each given by a row for each prime that is left."""
+        """Return a ciphertext of two polynomials, each given by a row for each remaining prime."""
         dropped = len(self.primes) - parts.shape[1]
         frame = self._frames.evaluated if evaluated else self._frames.ciphers[dropped]
         cipher = seal.Ciphertext()
@@ -106,17 +108,17 @@ class Ring:
         return cipher
 
     def parts(self, cipher: seal.Ciphertext) -> Words:
-        """The two polynomials of a ciphertext: part, prime, coefficient."""
+        """Return the two polynomials of a ciphertext: part, prime, coefficient."""
         shape = (cipher.size(), cipher.coeff_modulus_size(), self.degree)
         raw = cipher.to_string(_RAW)
         return np.frombuffer(raw, "<u8", offset=len(raw) - 8 * prod(shape)).reshape(shape)
 
     def secret_key(self, numbers: bytes) -> seal.SecretKey:
-        """A secret key from the numbers that `secret_numbers` gave."""
+        """Return a secret key from the numbers that `secret_numbers` returned."""
         return self.context.from_secret_str(self._frames.secret + numbers)
 
     def secret_numbers(self, key: seal.SecretKey) -> bytes:
-        """A secret key in evaluation form, for each prime, that of keys included."""
+        """Return a secret key in evaluation form, for each prime, including that of keys."""
         return bytes(key.to_string()[-self.secret_length :])
 
     @property
@@ -125,7 +127,7 @@ class Ring:
 
     @property
     def length(self) -> int:
-        """The bytes of one polynomial."""
+        """The number of bytes of one polynomial."""
         return 8 * self.degree * len(self.primes)
 
     @cached_property
@@ -135,7 +137,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class _Frames:
-    """Headers that SEAL writes before the numbers, learnt from SEAL for each kind of object."""
+    """Headers that SEAL writes before the numbers, obtained from SEAL for each kind of object."""
 
     plain: bytes
     evaluated_plain: bytes
@@ -145,7 +147,7 @@ class _Frames:
 
     @classmethod
     def of(cls, ring: Ring) -> "_Frames":
-        keys = seal.KeyGenerator(ring.context)  # of nothing; it is thrown away
+        keys = seal.KeyGenerator(ring.context)  # an encryption of zero, which is discarded
         cipher = seal.Encryptor(ring.context, keys.secret_key()).encrypt_symmetric(
             plain := seal.Plaintext(f"1x^{ring.degree - 1}")
         )
@@ -162,7 +164,7 @@ class _Frames:
 
 
 def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
-    """The frames of a ciphertext with all its primes, with one less, and so on."""
+    """Yield the frames of a ciphertext with all its primes, with one fewer, and so on."""
     while True:
         length = 8 * ring.degree * cipher.coeff_modulus_size() * 2
         yield cipher.to_string(_RAW)[:-length]
@@ -172,31 +174,31 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 
 @cache
-def ring(size: RingSize, modulus: int) -> Ring:
-    """The ring, made once: SEAL's tables take a while."""
+def load_ring(size: RingSize, modulus: int) -> Ring:
+    """Return the ring, made once: SEAL's tables take a while."""
     return Ring(size, modulus)
 
 
-def words_of(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
+def parse_words(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
     """Numbers from a message; the last axis but one is the primes that they must be below."""
     words = np.frombuffer(data, "<u8").reshape(shape)
     if np.any(words >= np.array(primes, np.uint64)[:, np.newaxis]):
-        raise CiphertextError("a coefficient is not below its modulus: this is no ciphertext")
+        raise CiphertextError("a coefficient is not below its modulus, so this is not a ciphertext")
     return words
 
 
-def added(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
-    """The sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
+def add_modulo(one: Words, other: Words, primes: tuple[int, ...]) -> Words:
+    """Return the sum modulo each prime. Two numbers of 60 bits do not overflow a word."""
     total, moduli = one + other, np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(total < moduli, total, total - moduli)
 
 
-def negated(words: Words, primes: tuple[int, ...]) -> Words:
-    """The negative modulo each prime."""
+def negate_modulo(words: Words, primes: tuple[int, ...]) -> Words:
+    """Return the negative modulo each prime."""
     moduli = np.array(primes, np.uint64)[:, np.newaxis]
     return np.where(words == 0, words, moduli - words)
 
 
-def spread(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
+def to_residues(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
     """Small signed integers modulo each prime."""
     return np.stack([residues(integers, prime) for prime in primes])

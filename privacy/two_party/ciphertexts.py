@@ -1,22 +1,22 @@
-"""Ciphertexts as they travel: the half that was computed, without the uniform one."""
+"""Ciphertexts in messages: only the computed half, without the uniform half."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import seal
 
-from privacy.two_party.bfv_ring import Ring, words_of
-from privacy.two_party.randomness import expanded
+from privacy.two_party.bfv_ring import Ring, parse_words
+from privacy.two_party.randomness import expand_label
 from privacy.two_party.residues import Words
 
 
-def polynomials(rings: Sequence[Ring], data: bytes) -> Words:
+def expand_polynomials(rings: Sequence[Ring], data: bytes) -> Words:
     """Return the coefficients of c₀ of each ciphertext, in each ring, for each prime."""
     shape = (-1, len(rings), len(rings[0].primes), rings[0].degree)
-    return words_of(data, shape, rings[0].primes)
+    return parse_words(data, shape, rings[0].primes)
 
 
-def whole(ring: Ring, half: Words, label: bytes) -> seal.Ciphertext:
-    """A ciphertext from the half that came, and the half that follows from its label."""
-    uniform = expanded(label, ring.primes, ring.degree)
+def rebuild_ciphertext(ring: Ring, half: Words, label: bytes) -> seal.Ciphertext:
+    """Return the ciphertext from the received half, and the half that follows from its label."""
+    uniform = expand_label(label, ring.primes, ring.degree)
     return ring.ciphertext(np.stack([half, uniform]), evaluated=True)

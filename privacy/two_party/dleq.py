@@ -2,7 +2,7 @@
 
 The auditor commits to its exponent a by K = a·G in its first message, before it sees any point of
 the platform. Later it returns D_k = a·C_k for every candidate C_k. This proof shows that all of
-them carry the exponent of K, and it shows nothing else about a.
+them have the exponent of K, and it reveals nothing else about a.
 
     seed  = SHA-512(tag/dleq-seed ‖ context ‖ K ‖ number ‖ C_0 … ‖ D_0 …)
     d_k   = scalar(SHA-512(tag/dleq-weight ‖ seed ‖ k))
@@ -14,9 +14,9 @@ run and the hash of all earlier messages, so a proof of one transcript fails in 
 `scalar` reduces 64 bytes modulo the group order, which is uniform up to 2^-260.
 
 Soundness. Suppose some D_k differs from a·C_k. The seed covers all points, so every d_k is drawn
-after all points are fixed. The group has prime order, so Z = a·M holds for one value of that d_k
-at most: probability 2^-252 for each hash that the prover tries. If Z differs from a·M, then one
-challenge at most has an answer, which is again 2^-252 for each hash. Points must be canonical and
+after all points are fixed. The group has prime order, so Z = a·M holds for at most one value of
+that d_k: probability 2^-252 for each hash that the prover tries. If Z differs from a·M, then at
+most one challenge has an answer, which is again 2^-252 for each hash. Points must be canonical and
 must not be the identity; the callers check that (`matching.check_points`).
 
 Consequence for matching. The platform compares b·R of each row R with each D_k = a·b·H(y_k). They
@@ -42,8 +42,8 @@ from privacy.two_party.private_set_intersection import (
     SLICE,
     Blinding,
     Spread,
-    each,
-    side_by_side,
+    map_in_threads,
+    split_items,
 )
 
 SCALAR = 32
@@ -56,7 +56,7 @@ def prove(
     context: bytes,
     candidates: bytes,
     reblinded: bytes,
-    spread: Spread = side_by_side,
+    spread: Spread = map_in_threads,
 ) -> bytes:
     """Return the proof that `reblinded` is `candidates`, all multiplied by the committed key."""
     seed = _seed(context, blinding.commitment, candidates, reblinded)
@@ -78,14 +78,16 @@ def verify(
     candidates: bytes,
     reblinded: bytes,
     proof: bytes,
-    spread: Spread = side_by_side,
+    spread: Spread = map_in_threads,
 ) -> None:
     """Raise `ProofError` if the proof does not hold for these points and this commitment."""
     challenge, response = proof[:SCALAR], proof[SCALAR:]
     if len(proof) != PROOF or not (_is_canonical(challenge) and _is_canonical(response)):
         raise WrongProofError("The proof is not two canonical scalars.")
     if not candidates or len(candidates) != len(reblinded):
-        raise WrongProofError("There is not one returned point for each candidate.")
+        raise WrongProofError(
+            "The number of returned points differs from the number of candidates."
+        )
     seed = _seed(context, commitment, candidates, reblinded)
     try:
         combined = _combination(seed, candidates, spread)
@@ -93,7 +95,7 @@ def verify(
         base = rbcl.crypto_scalarmult_ristretto255_base(response)
         first = _sum([base, _times(challenge, commitment)])
         second = _sum([_times(response, combined), _times(challenge, returned)])
-    except RuntimeError as error:  # a product that is the identity, or a factor that is no point
+    except RuntimeError as error:  # a product that is the identity, or a factor that is not a point
         raise WrongProofError("The proof does not hold for the returned points.") from error
     if _challenge(seed, combined, returned, first, second) != challenge:
         raise WrongProofError("The proof does not hold for the returned points.")
@@ -127,7 +129,7 @@ def _slice_sum(seed: bytes, numbered: bytes) -> bytes:
     return _sum(
         [
             _times(_scalar(label + number.to_bytes(_INDEX, "big")), point)
-            for number, point in enumerate(each(numbered[_INDEX:]), start=first)
+            for number, point in enumerate(split_items(numbered[_INDEX:]), start=first)
         ]
     )
 

@@ -1,8 +1,8 @@
-"""Names by which public randomness is derived: the run, and every ciphertext of it."""
+"""Labels for the derivation of public randomness: the run, and each of its ciphertexts."""
 
 from hashlib import sha256
 
-# Version 2: the auditor commits to its key for points, and proves that it used no other.
+# Version 2: the auditor commits to its key for points, and proves that it used no other key.
 TAG = b"platform-auditor/two-party/v2"
 
 
@@ -12,7 +12,7 @@ def proof_label(part: str) -> bytes:
 
 
 def run_of(terms: bytes, asked: bytes, answered: bytes) -> bytes:
-    """The run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
+    """Return the run: the digest of the terms, the auditor's HELLO, and the platform's nonce."""
     return sha256(TAG + b"/run" + terms + asked + answered).digest()
 
 

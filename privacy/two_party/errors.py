@@ -1,53 +1,47 @@
 """Errors of the two-party protocol, each with a stable code.
 
-TwoPartyError (a PrivacyError)
-├── MessageError           a message that this party does not take; its state is as before
-│   ├── TruncatedError     it ends too early
-│   ├── OversizedError     it goes on too long
-│   ├── MalformedError     it is no message of this protocol, or not by the party it should be by
-│   ├── VersionError       it is of another version
-│   ├── ForeignError       it is of another run, of other terms, or of another history
-│   ├── ReplayedError      it was taken before
-│   ├── OutOfOrderError    another message comes first
-│   ├── PointError         a point that is not canonical, or the identity
-│   ├── EqualPointsError   a point that repeats
-│   └── CiphertextError    a coefficient that is not below its modulus
-├── ProofError             a proof that does not hold: the run ends, and its charge stays spent
-├── OverflowedError        a sum left the range in which it is exact
-├── NoiseBudgetError       a ciphertext holds more noise than an honest party puts there
-├── SpentError             a party that has ended, or that failed where it may not try again
-└── OpeningError           what was given is no transcript, or the key does not open it
+TwoPartyError (a PrivacyError) ├── MessageError a message that this party refuses; its state is
+unchanged │ ├── TruncatedError it ends too early │ ├── OversizedError it is too long │ ├──
+MalformedError it is not a message of this protocol, or not by the expected party │ ├── VersionError
+it has another version │ ├── ForeignError it belongs to another run, other terms, or another history
+│ ├── ReplayedError it was accepted before │ ├── OutOfOrderError another message comes first │ ├──
+PointError a point that is not canonical, or the identity │ ├── EqualPointsError a point that
+repeats │ └── CiphertextError a coefficient that is not below its modulus ├── ProofError a proof
+that does not hold: the run ends, and its charge stays spent ├── OverflowedError a sum left the
+range in which it is exact ├── NoiseBudgetError a ciphertext has more noise than an honest party
+adds ├── SpentError a party that has ended, or that failed where it may not try again └──
+OpeningError the input is not a transcript, or the key does not open it
 """
 
 from privacy.errors import PrivacyError
 
 
 class TwoPartyError(PrivacyError):
-    """The protocol stopped rather than go on wrongly."""
+    """The protocol stopped to prevent a wrong result."""
 
     code = "two-party"
 
 
 class MessageError(TwoPartyError):
-    """A message that this party does not take; its state is as before."""
+    """A message that this party refuses; its state is unchanged."""
 
     code = "message"
 
 
 class TruncatedError(MessageError):
-    """A message ends too early: send it again, whole."""
+    """A message ends too early: send the whole message again."""
 
     code = "message-truncated"
 
 
 class OversizedError(MessageError):
-    """A message goes on too long."""
+    """A message is too long."""
 
     code = "message-oversized"
 
 
 class MalformedError(MessageError):
-    """No message of this protocol, or not by the party that should have sent it."""
+    """A message that does not belong to this protocol, or was not sent by the expected party."""
 
     code = "message-malformed"
 
@@ -65,7 +59,7 @@ class ForeignError(MessageError):
 
 
 class ReplayedError(MessageError):
-    """A message that was taken before."""
+    """A message that was accepted before."""
 
     code = "message-replayed"
 
@@ -95,7 +89,7 @@ class CiphertextError(MessageError):
 
 
 class WrongProofError(TwoPartyError):
-    """A proof that the points carry the committed key does not hold: the run ends here."""
+    """A proof that the points have the committed key does not hold: the run ends here."""
 
     code = "wrong-proof"
 
@@ -107,13 +101,13 @@ class OverflowedError(TwoPartyError):
 
 
 class NoiseBudgetError(TwoPartyError):
-    """A ciphertext holds more noise than an honest party puts there."""
+    """A ciphertext has more noise than an honest party adds."""
 
     code = "noise-budget"
 
 
 class SpentError(TwoPartyError):
-    """A party that has ended, or that failed where it may not try again: begin a new run."""
+    """A party that has ended, or failed at a step that may not be repeated: begin a new run."""
 
     code = "spent"
 

@@ -1,10 +1,10 @@
-"""Noise that a ciphertext of a sum may hold, and the flooding noise that must hide it.
+"""Noise that a ciphertext of a sum may have, and the flooding noise that must hide it.
 
-The holder of the key reads the plaintext of a ciphertext and also its noise, and the noise of a
-product is the noise of one factor times the *other factor*: unless it is drowned, the auditor would
-read the platform's values from it. So the platform adds uniform noise of a far larger range.
+The holder of the key reads the plaintext of a ciphertext and also its noise. The noise of a product
+is the noise of one factor times the *other factor*, so the auditor could read the platform's values
+from it. Therefore the platform adds uniform noise of a far larger range.
 
-The arithmetic, in worst cases and not in averages:
+The arithmetic, for worst cases and not for averages:
 
     e        the noise of a ciphertext of weights: |e| ≤ FRESH in every coefficient. Honest ones
              have |e| ≤ 21 + ½: SEAL's error, and the rounding of the message. The opening of a
@@ -43,9 +43,9 @@ MARGIN = 8
 
 @dataclass(frozen=True)
 class Flooding:
-    """The bounds for products with numbers whose magnitudes add up to `weight`.
+    """Bounds for products with numbers whose magnitudes add up to `weight`.
 
-    `drops`: how many primes are switched away before the result is sent.
+    `drops`: the number of primes that are switched away before the result is sent.
     """
 
     ring: Ring
@@ -54,7 +54,7 @@ class Flooding:
 
     @property
     def worst(self) -> int:
-        """The most noise there is before flooding."""
+        """The largest noise before flooding."""
         return FRESH * (self.weight + self.ring.degree) + LARGEST_ERROR * self.ring.degree + 1
 
     @property
@@ -65,20 +65,20 @@ class Flooding:
 
     @property
     def left(self) -> int:
-        """The most noise there is in what is released, switched down."""
+        """The largest noise in the released numbers, after the modulus switch."""
         rounding = self.drops * ((self.ring.degree + 1) // 2 + 1)
         return (self.worst + self.bound) // prod(self.ring.primes[-self.drops :]) + 1 + rounding
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The primes of what is released."""
+        """The primes of the released numbers."""
         return self.ring.primes[: -self.drops]
 
     def check(self) -> None:
-        """Raise unless what is released decrypts exactly, with bits to spare."""
+        """Raise an error unless the released numbers decrypt exactly, with a margin of bits."""
         if 2 * self.ring.modulus * self.left << MARGIN >= prod(self.kept):
             raise BoundsError(
-                "rows times values are too many for an exact and flooded sum: declare narrower "
-                "values or a smaller scale, or cut the audience in parts",
+                "the product of rows and values is too large for an exact and flooded "
+                "sum: declare narrower values or a smaller scale, or split the audience",
                 case="sum-too-large",
             )

@@ -1,16 +1,16 @@
 """Joins of rows with people: by uploaded identifiers, or by private set intersection.
 
-Either way a person counts in one row at most, the first that is theirs: two identifiers may be one
-person, and what one person can change must not depend on how often the auditor names them (R4).
+In both cases, a person counts in at most one row, their first: two identifiers may be one person,
+and one person's influence must not depend on how often the auditor names them (R4).
 
-By intersection the platform's side has a public size. If more people would be there, a random part
-of them has places, and nobody can see that there were more (R2). Each person and each token has one
-place at most. If two people share a token, the first in random order has it: two equal
-points would show the auditor that they share it. One person more puts one other out at most: either
-the person of the same token, or the last in the order. `RunTerms.bounds` counts both.
+With intersection, the platform's side has a public size. If there are more people, a random part of
+them gets places, and nobody can see that there were more (R2). Each person and each token has at
+most one place. If two people share a token, the first in random order has it: two equal points
+would show the auditor that they share it. An added person displaces at most one other: either the
+person with the same token, or the last in the order. `RunTerms.bounds` covers both.
 
-The order of places is uniformly random, and fresh in each run. Candidates in the order of the
-directory would tell an auditor who knows a part of it which points are whose.
+The order of places is uniformly random, and fresh in each run. If candidates were in the order of
+the directory, an auditor who knows a part of it could assign points to people.
 """
 
 import os
@@ -23,86 +23,86 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.private_set_intersection import TOKEN, each
-from privacy.two_party.randomness import permutation
+from privacy.two_party.private_set_intersection import TOKEN, split_items
+from privacy.two_party.randomness import draw_permutation
 
 Persons = NDArray[np.int64]
 NOBODY = -1
-# The bytes of a lot: a key of AES.
-LOT = 32
+# A key of AES, under which people are put in a random order.
+DRAW_KEY_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Uploaded:
-    """The person of each row, as the platform matched the upload; −1 is nobody."""
+    """Person of each row, as the platform matched the upload; −1 is nobody."""
 
     persons: Persons
 
 
 @dataclass(frozen=True)
 class CandidatePeople:
-    """The people of the platform who may be matched: tokens, and the person of each of them.
+    """People of the platform who may be matched: tokens, and the person of each token.
 
-    `lot` is a secret that decides who is left out where there are too many: with the same one, the
-    same people.
+    `draw_key` is a secret that decides who is left out where there are too many: with the same
+    one, the same people.
     """
 
     tokens: bytes
     persons: Persons
-    lot: bytes = field(default_factory=lambda: os.urandom(LOT), repr=False)
+    draw_key: bytes = field(default_factory=lambda: os.urandom(DRAW_KEY_BYTES), repr=False)
 
     def __post_init__(self) -> None:
         if len(self.tokens) != TOKEN * len(self.persons):
-            raise BoundsError("there is not one person for each token of 32 bytes")
+            raise BoundsError("there must be one person for each token of 32 bytes")
 
     def beyond(self, size: int) -> int:
-        """Return how many people have no place among `size`: for the operator alone."""
+        """Return the number of people without a place among `size`, only for the operator."""
         return len(np.unique(self.persons)) - len(self._placed(size))
 
     def shuffled(self, size: int) -> "CandidatePeople":
-        """Return `size` candidates in random order; places left over hold random tokens of nobody.
+        """Return `size` candidates in random order; unused places have random tokens of nobody.
 
-        They are tokens, not points, so that they take as long to blind as those of people.
+        They are tokens, not points, so that blinding them takes the same time as for people.
         """
         placed = self._placed(size)
         lacking = size - len(placed)
         kept = _tokens(self.tokens)[placed]
         tokens = np.concatenate([kept, _tokens(os.urandom(TOKEN * lacking))])
         persons = np.concatenate([self.persons[placed], np.full(lacking, NOBODY)])
-        order = permutation(size)
-        return CandidatePeople(tokens[order].tobytes(), persons[order], self.lot)
+        order = draw_permutation(size)
+        return CandidatePeople(tokens[order].tobytes(), persons[order], self.draw_key)
 
     def _placed(self, size: int) -> NDArray[np.intp]:
-        """Return the rows that have places: the first of each person and token, by the lot."""
+        """Return the rows that have places: the first of each person and token, in drawn order."""
         people, first = np.unique(self.persons, return_index=True)
-        ordered = first[_by_lot(self.lot, people)]
+        ordered = first[_order_by_draw(self.draw_key, people)]
         tokens = _tokens(self.tokens)[ordered].view(f"V{TOKEN}")
         _, earliest = np.unique(tokens, return_index=True)
         return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
-        """The person of each row, by their points and those of the rows, which both blinded."""
-        of = dict(zip(each(points), self.persons.tolist(), strict=True))
-        return np.array([of.get(point, NOBODY) for point in each(rows)], np.int64)
+        """Return the person of each row, by their points and those of the rows, both blinded."""
+        of = dict(zip(split_items(points), self.persons.tolist(), strict=True))
+        return np.array([of.get(point, NOBODY) for point in split_items(rows)], np.int64)
 
 
-def once(persons: Persons) -> Persons:
-    """The rows' persons, each only in the first row that is theirs."""
+def keep_first_rows(persons: Persons) -> Persons:
+    """Return the rows' persons, each only in the first row that is theirs."""
     _, first = np.unique(persons, return_index=True)
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)
     return kept
 
 
-def _by_lot(lot: bytes, people: Persons) -> NDArray[np.intp]:
-    """Places of distinct people in the order of AES(lot, person): each one's by their own number.
+def _order_by_draw(draw_key: bytes, people: Persons) -> NDArray[np.intp]:
+    """Places of distinct people in the order of AES(key, person): each one's by their own number.
 
-    It takes as long whether anybody is left out or not.
+    It takes the same time whether or not anybody is left out.
     """
     blocks = np.zeros((len(people), 2), "<i8")
     blocks[:, 0] = people
     # Blocks are distinct: this is a permutation applied to each, not the encryption of a text.
-    cipher = Cipher(AES(lot), ECB()).encryptor()  # noqa: S305
+    cipher = Cipher(AES(draw_key), ECB()).encryptor()  # noqa: S305
     return np.lexsort(np.frombuffer(cipher.update(blocks.tobytes()), "<u8").reshape(-1, 2).T)
 
 

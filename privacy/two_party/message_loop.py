@@ -1,8 +1,9 @@
-"""Two parties in lockstep: one asks, one answers, and neither goes on without the other.
+"""Message loop of two parties in lockstep: one asks, one answers, and neither continues without the
+other.
 
-A party goes through its script and takes nothing but the message that comes next. What it took last
-it takes again, and gives the same bytes back: so a lost connection costs one repetition, as long as
-both processes live. After anything else it raises, and is as it was.
+A party follows its script and accepts only the next message. It also accepts the last message
+again, and returns the same bytes: so a lost connection costs one repetition, as long as both
+processes live. For any other message it raises an error, and its state is unchanged.
 """
 
 from abc import ABC, abstractmethod
@@ -15,14 +16,14 @@ from privacy.two_party.messages import Setting, Slot, Transcript
 
 @dataclass(frozen=True)
 class Exchange:
-    """A message and the answer to it."""
+    """A message and its answer."""
 
     message: Slot
     answer: Slot
 
 
 class Party(ABC):
-    """One party: a script, a transcript, and secrets that are nowhere else."""
+    """One party: a script, a transcript, and secrets that exist only here."""
 
     def __init__(self, setting: Setting, terms: bytes, script: tuple[Exchange, ...]) -> None:
         self._script = script
@@ -30,7 +31,7 @@ class Party(ABC):
         self._lock = Lock()
 
     def __reduce__(self) -> str:
-        raise TypeError("a party holds keys: it is neither written down nor copied")
+        raise TypeError("a party holds keys, so it must not be serialised or copied")
 
     @property
     def transcript(self) -> str:
@@ -39,7 +40,7 @@ class Party(ABC):
 
     @property
     def number(self) -> int:
-        """Return the number of messages that have passed, of `messages_expected`."""
+        """Return the number of messages so far, of `messages_expected`."""
         return self._chain.number
 
     @property
@@ -53,7 +54,7 @@ class Party(ABC):
     @property
     def _exchange(self) -> Exchange:
         if self.ended:
-            raise SpentError("this run has ended: begin another with new parties")
+            raise SpentError("this run has ended: begin another run with new parties")
         return self._script[self.number // 2]
 
     @property
@@ -64,12 +65,12 @@ class Party(ABC):
 
     @property
     def _proof_context(self) -> bytes:
-        """The run and all earlier messages: a proof bound to it fails in every other run."""
+        """The run and all earlier messages; a proof bound to it fails in every other run."""
         return self._run + self._chain.hash
 
     @abstractmethod
     def _take(self, slot: Slot, body: bytes) -> None:
-        """Take in what the other party sent, or raise and be as before."""
+        """Accept the other party's message, or raise an error and leave the state unchanged."""
 
     @abstractmethod
     def _body(self, slot: Slot) -> bytes:
@@ -85,14 +86,14 @@ class AskingParty(Party):
         self._sent: bytes | None = None
 
     def start(self) -> bytes:
-        """The first message; the same one again until it is answered."""
+        """Return the first message; the same one again until it is answered."""
         with self._lock:
             if self.number > 1:
-                raise SpentError("this run has begun: give `receive` the last answer once more")
+                raise SpentError("this run has begun: give `receive` the last answer again")
             return self._sent or self._send()
 
     def receive(self, answer: bytes) -> bytes | None:
-        """The message that follows this answer, or None after the last."""
+        """Return the message that follows this answer, or None after the last."""
         with self._lock:
             if self._answered and answer == self._answered:
                 return self._sent
@@ -117,7 +118,7 @@ class Answering(Party):
         self._given: dict[bytes, bytes] = {}
 
     def receive(self, message: bytes) -> bytes:
-        """The answer to this message."""
+        """Return the answer to this message."""
         with self._lock:
             if message in self._given:
                 return self._given[message]
@@ -137,5 +138,7 @@ class Answering(Party):
         return answer
 
     def _foreseen(self, slot: Slot) -> bool:
-        """Whether the next message can only be one, so that its answer can be made now."""
+        """Tell whether only one next message is possible, so that its answer can be prepared
+        now.
+        """
         return False

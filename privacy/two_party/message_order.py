@@ -1,4 +1,4 @@
-"""The order of messages in the service: which kind comes when, and how long it is.
+"""Order of messages in the service, with their kinds and lengths.
 
     auditor → platform                          platform → auditor
     HELLO      a nonce; with PSI also a·G        WELCOME     a nonce; both make the run
@@ -10,7 +10,7 @@
     WEIGHTS    encrypted, own rows              NEXT
     ASK                                         SUMS        encrypted, with noise
 
-All of it follows from the terms: how many messages there are tells nobody anything.
+The terms determine all of this: the number of messages reveals nothing.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ WEIGHTS_PART = 16
 SUMS_PART = 32
 
 
-def script(terms: RunTerms) -> tuple[Exchange, ...]:
+def list_messages(terms: RunTerms) -> tuple[Exchange, ...]:
     """All exchanges of a run, in order."""
     return (
         Exchange(
@@ -47,7 +47,9 @@ def part_sizes(total: int, size: int) -> list[int]:
 
 
 def sum_length(terms: RunTerms) -> int:
-    """The bytes of one encrypted sum: for each ring a number and a polynomial, switched down."""
+    """Return the bytes of one encrypted sum: for each ring a number and a polynomial, switched
+    down.
+    """
     return sum(8 * (1 + ring.degree) * (len(ring.primes) - 1) for ring in terms.rings)
 
 

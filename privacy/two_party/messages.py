@@ -1,4 +1,4 @@
-"""Messages: a fixed header, then a body whose length is known before it comes.
+"""Messages: a fixed header, then a body whose length is known beforehand.
 
     magic    6   "2PARTY"
     version  u8  2
@@ -10,8 +10,8 @@
     before   32  the hash of all messages before this one
     length   u32 of the body
 
-All numbers are big-endian in the header, and little-endian in bodies, which are bare arrays. There
-is nothing to parse: a body has exactly the length that the terms give it, or is refused.
+All numbers are big-endian in the header, and little-endian in bodies, which are bare arrays.
+Nothing is parsed: a body with another length than the terms determine is refused.
 """
 
 import struct
@@ -32,7 +32,7 @@ from privacy.two_party.errors import (
 
 MAGIC = b"2PARTY"
 VERSION = 2
-# The version before the auditor proved that it returned candidates under one key.
+# Version without the auditor's proof that it returned candidates under one key.
 WITHOUT_PROOF = 1
 MAX_MESSAGE = 64 * 2**20
 
@@ -69,19 +69,19 @@ class MessageKind(IntEnum):
     PROOF = 17
 
 
-def number_of(message: bytes) -> int | None:
-    """The number that a message says it has; None if it is too short to be one."""
+def read_number(message: bytes) -> int | None:
+    """Return the stated number of a message; None if it is too short to hold one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 
-def version_of(message: bytes) -> int | None:
+def read_version(message: bytes) -> int | None:
     """Return the version that a message states, or None if it is too short to state one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[1])
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place in the order of messages: what comes there, as which part, and how long it is."""
+    """Position in the order of messages: kind, part and length."""
 
     kind: MessageKind
     part: int
@@ -89,7 +89,7 @@ class Slot:
 
 
 class Transcript:
-    """The chain of all messages so far, which frames the next one and checks the one that comes.
+    """Chain of all messages so far, which frames the next message and checks received ones.
 
     hash 0 = SHA-256(tag ‖ terms), hash k+1 = SHA-256(tag ‖ hash k ‖ message k).
     """
@@ -102,29 +102,31 @@ class Transcript:
         self.hash = sha256(_CHAIN + terms).digest()
 
     def framed(self, slot: Slot, body: bytes) -> bytes:
-        """The next message."""
+        """Return the next message."""
         if len(body) != slot.length:
             raise MalformedError(f"a {slot.kind.name} has {slot.length} bytes, not {len(body)}")
         header = (MAGIC, VERSION, self.setting, self.number % 2, slot.kind, self.number)
         return _HEADER.pack(*header, self._run, self.hash, len(body)) + body
 
     def body(self, message: bytes, slot: Slot) -> bytes:
-        """The body of a message, if it is the next one. Nothing changes."""
+        """Return the body of a message, if it is the next one. Nothing changes."""
         _check_version(message)
         self._check_length(message, slot)
         _, _, *where, number, run, before, length = _HEADER.unpack_from(message)
         if number < self.number:
-            raise ReplayedError(f"message {number} was taken before; {self.number} comes next")
+            raise ReplayedError(f"message {number} was accepted before; {self.number} comes next")
         if number > self.number:
             raise OutOfOrderError(f"message {self.number} comes first, not {number}")
         if run != self._run or before != self.hash:
-            raise ForeignError("this message is of another run, of other terms or another history")
+            raise ForeignError(
+                "this message belongs to another run, other terms or another history"
+            )
         if where != [self.setting, self.number % 2, slot.kind] or length != slot.length:
-            raise MalformedError(f"a {slot.kind.name} by the other party comes here")
+            raise MalformedError(f"a {slot.kind.name} by the other party is expected here")
         return message[_HEADER.size :]
 
     def add(self, message: bytes) -> None:
-        """Take a message, sent or received, into the chain."""
+        """Add a sent or received message to the chain."""
         self.hash = sha256(_CHAIN + self.hash + message).digest()
         self.number += 1
 
@@ -138,7 +140,7 @@ class Transcript:
 
     def _check_length(self, message: bytes, slot: Slot) -> None:
         size = _HEADER.size + slot.length
-        # Of another kind or number it may well be longer or shorter; say so first.
+        # A message of another kind or number may have another length, so report that first.
         if _HEADER.unpack_from(message)[4:6] != (slot.kind, self.number):
             return
         if len(message) < size:
@@ -150,10 +152,10 @@ class Transcript:
 def _check_version(message: bytes) -> None:
     """Refuse another version first: its messages may have other lengths."""
     if len(message) < _HEADER.size:
-        raise TruncatedError("this ends before its header does")
+        raise TruncatedError("this ends within the header")
     if len(message) > MAX_MESSAGE:
         raise OversizedError(f"a message has at most {MAX_MESSAGE} bytes")
     magic, version = _HEADER.unpack_from(message)[:2]
     if magic != MAGIC or version != VERSION:
         error = MalformedError if magic != MAGIC else VersionError
-        raise error(f"this is no message of version {VERSION} of the two-party protocol")
+        raise error(f"this is not a message of version {VERSION} of the two-party protocol")

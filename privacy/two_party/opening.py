@@ -1,16 +1,16 @@
-"""Opening a transcript: what binds the auditor to the weights that were declared.
+"""Opening of a transcript, which binds the auditor to the declared weights.
 
-The platform cannot see a weight, so that its promise holds only for weights within the terms. But
-every message is in the transcript, the transcript's hash is in the ledger, and the secret key was
-sealed to the regulator in one of the messages. With it the regulator decrypts what the auditor sent
-and looks at each number; of honest weights the findings say nothing at all.
+The platform cannot see a weight, so its guarantee holds only for weights within the terms. But
+every message is in the transcript, the transcript's hash is in the ledger, and one message sealed
+the secret key to the regulator. With the key, the regulator decrypts the auditor's messages and
+checks each number. For honest weights the findings reveal nothing.
 
-Found are:
-- a transcript that is not the one of the hash;
+The opening finds:
+- a transcript that does not match the hash;
 - points of private set intersection that repeat, or whose proof does not hold (`dleq`);
 - a sealed key that is not the key of the run;
 - a weight, or a row of weights, beyond the bounds;
-- a number where none belongs (the guard, or beyond the last row);
+- a number other than zero at the guard, or beyond the last row;
 - a ciphertext with more noise than encryption makes, by which values would shine through the
   flooding.
 """
@@ -24,16 +24,16 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.two_party.bfv_ring import Ring
-from privacy.two_party.ciphertexts import polynomials, whole
+from privacy.two_party.ciphertexts import expand_polynomials, rebuild_ciphertext
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import MessageError, OpeningError, WrongProofError
 from privacy.two_party.flooding import FRESH
-from privacy.two_party.message_order import NONCE, script
-from privacy.two_party.messages import WITHOUT_PROOF, MessageKind, Setting, Transcript, version_of
+from privacy.two_party.message_order import NONCE, list_messages
+from privacy.two_party.messages import WITHOUT_PROOF, MessageKind, Setting, Transcript, read_version
 from privacy.two_party.private_set_intersection import DistinctPoints, check_points
-from privacy.two_party.residues import Words, centred
-from privacy.two_party.sealed_boxes import unsealed
+from privacy.two_party.residues import Words, centre
+from privacy.two_party.sealed_boxes import unseal
 from privacy.two_party.terms import RunTerms
 
 ALTERED = "transcript-altered"
@@ -47,7 +47,7 @@ NOISE = "noise-out-of-bounds"
 
 @dataclass(frozen=True)
 class OpeningFinding:
-    """One thing that an honest auditor would not have done, or an honest platform not kept."""
+    """One fault that an honest auditor, or an honest platform, would not have caused."""
 
     code: str
     says: str
@@ -55,7 +55,7 @@ class OpeningFinding:
 
 @dataclass(frozen=True)
 class Opening:
-    """Findings of an opening. It keeps nothing of the weights themselves."""
+    """Findings of an opening, which do not store the weights themselves."""
 
     findings: tuple[OpeningFinding, ...]
 
@@ -68,9 +68,10 @@ def open_transcript(
     terms: RunTerms, messages: Sequence[bytes], transcript: str, secret_key: bytes
 ) -> Opening:
     """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
-    if messages and version_of(messages[0]) == WITHOUT_PROOF:
+    if messages and read_version(messages[0]) == WITHOUT_PROOF:
         raise OpeningError(
-            "this run was made without a proof: open it with the release that made it"
+            "this run was made without a proof: open it with the version of the software "
+            "that made it"
         )
     bodies = _Bodies(terms)
     for message in messages:
@@ -80,20 +81,22 @@ def open_transcript(
             return Opening((OpeningFinding(ALTERED, f"message {bodies.chain.number}: {error}"),))
     if bodies.chain.name != transcript:
         return Opening(
-            (OpeningFinding(ALTERED, "the messages do not make the hash in the ledger"),)
+            (OpeningFinding(ALTERED, "the messages do not have the hash in the ledger"),)
         )
     return Opening((*_point_findings(bodies), *_findings(terms, bodies, secret_key)))
 
 
 class _Bodies:
-    """Messages of the auditor by kind, as the chain of messages admits them."""
+    """Messages of the auditor by kind, as the chain of messages accepts them."""
 
     def __init__(self, terms: RunTerms) -> None:
         self.terms = terms
         self.chain = Transcript(Setting.SERVICE, terms.digest)
         self.of: dict[MessageKind, list[bytes]] = {kind: [] for kind in MessageKind}
         self.proof_context = b""
-        self._slots = [slot for both in script(terms) for slot in (both.message, both.answer)]
+        self._slots = [
+            slot for both in list_messages(terms) for slot in (both.message, both.answer)
+        ]
 
     def read(self, message: bytes) -> None:
         if self.chain.number == len(self._slots):
@@ -111,13 +114,16 @@ class _Bodies:
     def run(self) -> bytes:
         if self.chain.run is None or not self.of[MessageKind.KEY]:
             raise OpeningError(
-                "the run broke off before there was a key: nothing to open", case="no-key-yet"
+                "the run ended before its key was sent, so there is nothing to open",
+                case="no-key-yet",
             )
         return self.chain.run
 
 
 def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
-    """Check private set intersection again, as an honest platform did before it matched anybody."""
+    """Repeat the checks of private set intersection that an honest platform made before
+    matching.
+    """
     if not bodies.of[MessageKind.PROOF]:
         return
     [hello], [proof] = bodies.of[MessageKind.HELLO], bodies.of[MessageKind.PROOF]
@@ -130,18 +136,18 @@ def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
             DistinctPoints().take(points)
         verify(hello[NONCE:], bodies.proof_context, candidates, returned, proof)
     except (MessageError, WrongProofError) as error:
-        yield OpeningFinding(WRONG_PROOF, f"the platform's candidates came back altered: {error}")
+        yield OpeningFinding(WRONG_PROOF, f"the auditor returned altered candidates: {error}")
 
 
 def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[OpeningFinding]:
     run, [key_body] = bodies.run, bodies.of[MessageKind.KEY]
     length = sum(ring.length for ring in terms.rings)
     try:
-        readers = _readers(terms, unsealed(key_body[length:], secret_key))
+        readers = _readers(terms, unseal(key_body[length:], secret_key))
     except OpeningError as error:
         yield OpeningFinding(FOREIGN_KEY, str(error))
         return
-    [zeros] = polynomials(terms.rings, key_body[:length])
+    [zeros] = expand_polynomials(terms.rings, key_body[:length])
     for number, reader in enumerate(readers):
         if np.any(reader.read(zeros[number], zero_label(run, number))) or reader.noisy:
             yield OpeningFinding(
@@ -149,19 +155,19 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
             )
             return
     ciphers = (
-        half for body in bodies.of[MessageKind.WEIGHTS] for half in polynomials(terms.rings, body)
+        half
+        for body in bodies.of[MessageKind.WEIGHTS]
+        for half in expand_polynomials(terms.rings, body)
     )
     totals = np.zeros(terms.block_rows, np.int64)
     for cipher, halves in enumerate(ciphers):
-        where = _Where(terms, *divmod(cipher, terms.groups))
+        where = _RowChecks(terms, *divmod(cipher, terms.groups))
         read = [
             reader.read(half, weights_label(run, number, cipher))
             for number, (reader, half) in enumerate(zip(readers, halves, strict=True))
         ]
         if any(reader.noisy for reader in readers):
-            yield OpeningFinding(
-                NOISE, f"{where} are encrypted with more noise than encryption makes"
-            )
+            yield OpeningFinding(NOISE, f"{where} have more noise than encryption adds")
         yield from where.findings(read)
         totals = where.magnitudes(read[0]) + (totals if where.group else 0)
         if where.group == terms.groups - 1:
@@ -169,7 +175,7 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
 
 
 class _RingReader:
-    """Decrypts in one ring, and says of the last ciphertext whether it was too noisy."""
+    """Decryption in one ring, with a test whether the last ciphertext was too noisy."""
 
     def __init__(self, ring: Ring, numbers: bytes) -> None:
         self.ring = ring
@@ -177,15 +183,15 @@ class _RingReader:
         try:
             self._decryptor = seal.Decryptor(ring.context, ring.secret_key(numbers))
         except (RuntimeError, ValueError) as error:
-            raise OpeningError("what was sealed is no secret key of this ring") from error
+            raise OpeningError("the sealed content is not a secret key of this ring") from error
 
     def read(self, half: Words, label: bytes) -> NDArray[np.int64]:
-        """All coefficients, signed."""
+        """Return all coefficients, signed."""
         ring = self.ring
-        cipher = whole(ring, half, label)
+        cipher = rebuild_ciphertext(ring, half, label)
         ring.evaluator.transform_from_ntt_inplace(cipher)
         self.noisy = self._decryptor.invariant_noise_budget(cipher) < self._least_budget
-        return centred(ring.coefficients(self._decryptor.decrypt(cipher)), ring.modulus)
+        return centre(ring.coefficients(self._decryptor.decrypt(cipher)), ring.modulus)
 
     @property
     def _least_budget(self) -> int:
@@ -203,7 +209,7 @@ def _readers(terms: RunTerms, secret: bytes) -> list[_RingReader]:
 
 
 @dataclass(frozen=True)
-class _Where:
+class _RowChecks:
     """One group in one block of rows."""
 
     terms: RunTerms
@@ -219,17 +225,17 @@ class _Where:
         return self.block * self.terms.block_rows
 
     def of_rows(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The weights that stand for rows, the last block's filled up with zeros."""
+        """Return the weights of rows, with the last block padded by zeros."""
         rows = weights[: self.terms.block_rows].copy()
         rows[self.terms.rows - self._first :] = 0
         return rows
 
     def magnitudes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the magnitude of each row, capped just above what is too large."""
+        """Return the magnitude of each row, capped just above the limit."""
         return np.minimum(np.abs(self.of_rows(weights)), self.terms.weights.total + 1)
 
     def findings(self, read: list[NDArray[np.int64]]) -> Iterator[OpeningFinding]:
-        """`read`: the same weights as each ring has them."""
+        """Return the findings; `read` holds the same weights from each ring."""
         declared, weights, rows = self.terms.weights, read[0], self.of_rows(read[0])
         differ = np.any([other != weights for other in read], axis=0)[: len(rows)]
         beyond = np.flatnonzero(differ | (rows < declared.low) | (rows > declared.high))
@@ -242,7 +248,7 @@ class _Where:
                 f" [{declared.low}, {declared.high}]; {len(beyond) - 1} more in {self}",
             )
         if any(np.any(each[: len(rows)] != self.of_rows(each)) or each[-1] for each in read):
-            yield OpeningFinding(PADDING, f"{self} are followed by numbers where zeros belong")
+            yield OpeningFinding(PADDING, f"{self} are followed by numbers other than zero")
 
     def total_findings(self, totals: NDArray[np.int64]) -> Iterator[OpeningFinding]:
         most = self.terms.weights.total

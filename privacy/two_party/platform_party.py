@@ -1,17 +1,17 @@
-"""The platform's end of the protocol in the service.
+"""The platform's side of the protocol in the service.
 
     platform = PlatformParty(terms, join, values, release)
     answer = platform.receive(message)               # until `platform.ended`
 
-It matches rows to people, and multiplies the auditor's encrypted weights by its own values: 0 where
-nobody matched. It matches only after PROOF showed that the auditor returned every candidate under
-the key that it committed to. A proof that does not hold raises `ProofError` and ends the party: the
-caller keeps the charge and says so in the ledger.
+The party matches rows to people, and multiplies the auditor's encrypted weights by its own values,
+which are 0 for rows without a match. It matches only after PROOF showed that the auditor returned
+every candidate under the committed key. A proof that does not hold raises `WrongProofError` and
+ends the party: the caller keeps the charge and records this in the ledger.
 
-`values` and `release` are called once in its life, at the first ASK: `values` for the values of
-people, `release` for the noise. So charge before you hand over that message (see `wants_values`),
-and commit `final` with the release before you let the answer go. The party itself draws no noise,
-and never gives two answers.
+`values` and `release` are called once, at the first ASK: `values` returns the values of people,
+`release` adds the noise. So charge before you pass that message to the party (see `wants_values`),
+and commit `final` with the release before you send the answer. The party itself draws no noise, and
+never gives two answers.
 """
 
 import os
@@ -22,13 +22,13 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.ciphertexts import polynomials, whole
+from privacy.two_party.ciphertexts import expand_polynomials, rebuild_ciphertext
 from privacy.two_party.dleq import verify
 from privacy.two_party.domain_separation import run_of, weights_label, zero_label
 from privacy.two_party.errors import SpentError, WrongProofError
-from privacy.two_party.joins import CandidatePeople, Persons, Uploaded, once
+from privacy.two_party.joins import CandidatePeople, Persons, Uploaded, keep_first_rows
 from privacy.two_party.message_loop import Answering
-from privacy.two_party.message_order import NONCE, SUMS_PART, script, sum_length
+from privacy.two_party.message_order import NONCE, SUMS_PART, list_messages, sum_length
 from privacy.two_party.messages import MessageKind, Setting, Slot
 from privacy.two_party.private_set_intersection import (
     CHUNK,
@@ -37,7 +37,7 @@ from privacy.two_party.private_set_intersection import (
     DistinctPoints,
     Spread,
     check_points,
-    side_by_side,
+    map_in_threads,
 )
 from privacy.two_party.residues import Words
 from privacy.two_party.sums import Block, EncryptedTable, NoisySums, encrypted_table
@@ -48,7 +48,7 @@ Release = Callable[[EncryptedTable], NoisySums]
 
 
 class PlatformParty(Answering):
-    """One run, from the first message to the answer that is never given twice."""
+    """Party of one run, from the first message to the only answer."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class PlatformParty(Answering):
         values: Values,
         release: Release,
         *,
-        spread: Spread = side_by_side,
+        spread: Spread = map_in_threads,
     ) -> None:
         """Set up.
 
-        `values`: the values of these people (person × cell); what is beyond the terms is cut.
-        `release`: puts noise on a table, by its `plus`; the waist's business, not the party's.
+        `values`: the values of these people (person × cell); values beyond the terms are clipped.
+        `release`: adds noise to a table with its `plus`; this is the waist's task, not the party's.
         """
-        super().__init__(Setting.SERVICE, terms.digest, script(terms))
+        super().__init__(Setting.SERVICE, terms.digest, list_messages(terms))
         self.terms = terms
         self._values, self._release = values, release
         self._join = _checked(terms, join)
@@ -78,38 +78,38 @@ class PlatformParty(Answering):
         self._zeros: list[Words] = []
         self._weights: list[Words] = []
         self._spent = False
-        # Whether a proof did not hold: the run ends here, whatever comes next.
+        # Whether a proof failed: then the run has ended, whatever comes next.
         self.refuted = False
         self._sums: bytes | None = None
 
     @property
     def wants_values(self) -> bool:
-        """Whether the next message makes it read values and release."""
+        """Whether the next message makes the party read values and release."""
         return not self.ended and self._exchange.message.kind is MessageKind.ASK and not self._spent
 
     @property
     def answered(self) -> bool:
-        """Whether the noisy sums exist: from then on there is nothing but to send them."""
+        """Whether the noisy sums exist: after that, the party only sends them."""
         return self._sums is not None
 
     @property
     def final(self) -> dict[bytes, bytes]:
-        """Once answered, every message that can still come, and what is sent for it.
+        """After the answer: every message that can still come, and its answer.
 
-        Kept with the release, it serves the answer after this process is dead.
+        Stored with the release, it serves the answer after the end of this process.
         """
         return dict(self._given) if self.answered else {}
 
     def _take(self, slot: Slot, body: bytes) -> None:
         if self._spent:
-            raise SpentError("this run failed half-way, and takes no more messages")
+            raise SpentError("this run failed during its answer, and accepts no more messages")
         if slot.kind is MessageKind.HELLO:
             check_points(body[NONCE:])
             self._committed = body[NONCE:]
             self._chain.run = run_of(self.terms.digest, body, self._nonce)
         elif slot.kind is MessageKind.KEY:
             length = sum(ring.length for ring in self.terms.rings)
-            self._zeros.extend(polynomials(self.terms.rings, body[:length])[0])
+            self._zeros.extend(expand_polynomials(self.terms.rings, body[:length])[0])
         elif slot.kind is MessageKind.BLINDED:
             rows = self._blinding.of_points(body)
             self._distinct_rows.take(rows)
@@ -122,7 +122,7 @@ class PlatformParty(Answering):
         elif slot.kind is MessageKind.PROOF:
             self._check_proof(body)
         elif slot.kind is MessageKind.WEIGHTS:
-            self._weights.extend(polynomials(self.terms.rings, body))
+            self._weights.extend(expand_polynomials(self.terms.rings, body))
         elif slot.kind is MessageKind.ASK:
             self._settle()
 
@@ -143,7 +143,9 @@ class PlatformParty(Answering):
         return slot.kind is MessageKind.ASK and slot.part > 0
 
     def _check_proof(self, proof: bytes) -> None:
-        """Go on if every candidate came back under the committed key; else never."""
+        """Continue if every candidate was returned under the committed key; otherwise end the
+        run.
+        """
         candidates, reblinded = b"".join(self._candidates), b"".join(self._reblinded)
         self._spent = True
         try:
@@ -157,7 +159,7 @@ class PlatformParty(Answering):
         self._candidates.clear()
 
     def _settle(self) -> None:
-        """Read the values, multiply, put noise on it: once, or never again."""
+        """Read the values, multiply, and add noise, at most once."""
         self._spent = True
         persons = self._matched()
         values = np.zeros((self.terms.rows, self.terms.cells), np.int64)
@@ -168,30 +170,32 @@ class PlatformParty(Answering):
         self._weights.clear()
 
     def _matched(self) -> Persons:
-        """The person of each row; nobody twice."""
+        """Return the person of each row; nobody twice."""
         if isinstance(self._join, Uploaded):
-            return once(self._join.persons)
+            return keep_first_rows(self._join.persons)
         points, rows = b"".join(self._reblinded), b"".join(self._rows)
-        return once(self._join.found(points, rows))
+        return keep_first_rows(self._join.found(points, rows))
 
     def _zero(self, number: int) -> seal.Ciphertext:
         label = zero_label(self._run, number)
-        return whole(self.terms.rings[number], self._zeros[number], label)
+        return rebuild_ciphertext(self.terms.rings[number], self._zeros[number], label)
 
     def _blocks(self, number: int) -> Iterator[Block]:
-        """The weights of every group, block by block, in one ring."""
+        """Yield the weights of every group, block by block, in one ring."""
         ring, groups = self.terms.rings[number], self.terms.groups
         for start in range(0, len(self._weights), groups):
             yield [
-                whole(ring, self._weights[cipher][number], weights_label(self._run, number, cipher))
+                rebuild_ciphertext(
+                    ring, self._weights[cipher][number], weights_label(self._run, number, cipher)
+                )
                 for cipher in range(start, start + groups)
             ]
 
 
 def _checked(terms: RunTerms, join: Uploaded | CandidatePeople) -> Uploaded | CandidatePeople:
-    """The join that the terms speak of; candidates shuffled and padded."""
+    """Return the join of the terms, with candidates shuffled and padded."""
     if isinstance(join, CandidatePeople) and terms.candidates is not None:
         return join.shuffled(terms.candidates)
     if isinstance(join, Uploaded) and terms.candidates is None and len(join.persons) == terms.rows:
         return join
-    raise BoundsError("the join is not the one of the terms: a person a row, or candidates")
+    raise BoundsError("the join does not match the terms: one person per row, or candidates")

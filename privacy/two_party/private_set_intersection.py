@@ -1,9 +1,9 @@
 """Private set intersection by commutative encryption, on ristretto255.
 
 A token x becomes the point H(x), hashed with the run so that points of two runs never compare. One
-party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so both keys on both sides make
-equal tokens equal and, under the decisional Diffie–Hellman assumption, all else look random. There
-is no key that leads back from a point to a token.
+party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so with both keys on both sides,
+equal tokens give equal points. Under the decisional Diffie–Hellman assumption, all other points
+look random. No key leads back from a point to a token.
 
 The auditor commits to its key by a·G, and proves that it returned every candidate under that key
 (`dleq`). Without the proof it could return candidates under other keys, so that many rows of one
@@ -30,43 +30,43 @@ POINT = TOKEN = 32
 # Points in one message.
 CHUNK = 16_384
 
-# Points in one piece of work.
+# Points in one task of a thread.
 SLICE = 1_024
 
 _LABEL = TAG + b"/point"
 _NO_POINT = "a point is not canonical, or is the identity"
 
-# `map` or another: who does the multiplications.
+# `map`, or another function that runs the multiplications.
 Spread = Callable[[Callable[[bytes], bytes], Iterable[bytes]], Iterable[bytes]]
 
 
-def side_by_side(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
+def map_in_threads(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
     """`map` in as many threads as there are processors: libsodium runs without Python's lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(work, slices)
 
 
 class Blinding:
-    """One party's key for one run, which it drops after the last use."""
+    """Key of one party for one run, which it drops after the last use."""
 
-    def __init__(self, spread: Spread = side_by_side) -> None:
+    def __init__(self, spread: Spread = map_in_threads) -> None:
         self._scalar: bytes | None = rbcl.crypto_core_ristretto255_scalar_random()
         self._spread = spread
 
     def __reduce__(self) -> str:
-        raise TypeError("a key is neither written down nor copied")
+        raise TypeError("a key must not be serialised or copied")
 
     def of_tokens(self, run: bytes, tokens: bytes) -> bytes:
-        """The points of tokens in this run, blinded."""
+        """Return the points of tokens in this run, blinded."""
         return self._each(partial(_hashed, run, self._secret()), tokens)
 
     def of_points(self, points: bytes) -> bytes:
-        """Points that the other party blinded, blinded by this one too."""
+        """Return points that the other party blinded, blinded by this one too."""
         return self._each(partial(_multiplied, self._secret()), points)
 
     @property
     def commitment(self) -> bytes:
-        """The key times the generator: it fixes the key and does not tell it."""
+        """The key times the generator, which fixes the key without revealing it."""
         return bytes(rbcl.crypto_scalarmult_ristretto255_base(self._secret()))
 
     def response(self, nonce: bytes, challenge: bytes) -> bytes:
@@ -75,7 +75,7 @@ class Blinding:
         return bytes(rbcl.crypto_core_ristretto255_scalar_sub(nonce, product))
 
     def drop(self) -> None:
-        """Be of no use from now on."""
+        """Drop the key: the object cannot be used afterwards."""
         self._scalar = None
 
     @property
@@ -98,17 +98,19 @@ def check_points(points: bytes, spread: Spread = map) -> None:
 
 
 class DistinctPoints:
-    """The points of several messages, of which none may repeat."""
+    """Points of several messages, of which none may repeat."""
 
     def __init__(self) -> None:
         self._seen: set[bytes] = set()
 
     def take(self, points: bytes) -> None:
         """Add these points, or raise `EqualPointsError` and change nothing."""
-        found = each(points)
+        found = split_items(points)
         new = set(found)
         if len(new) != len(found) or not self._seen.isdisjoint(new):
-            raise EqualPointsError("two points are equal: every row and candidate has its own")
+            raise EqualPointsError(
+                "two points are equal: every row and candidate must have its own"
+            )
         self._seen |= new
 
     def clear(self) -> None:
@@ -118,13 +120,13 @@ class DistinctPoints:
 def distinct_tokens(tokens: bytes) -> bytes:
     """Return the tokens with a random one, which names nobody, in place of each repetition."""
     seen, kept = set[bytes](), list[bytes]()
-    for token in each(tokens):
+    for token in split_items(tokens):
         kept.append(os.urandom(TOKEN) if token in seen else token)
         seen.add(token)
     return b"".join(kept)
 
 
-def each(data: bytes) -> Sequence[bytes]:
+def split_items(data: bytes) -> Sequence[bytes]:
     """Tokens or points, one by one."""
     return [data[start : start + POINT] for start in range(0, len(data), POINT)]
 
@@ -135,19 +137,19 @@ def _slices(data: bytes) -> Iterator[bytes]:
 
 
 def _no_points(points: bytes) -> bytes:
-    """Return the encodings among these that are no points, or the identity."""
+    """Return the encodings among these that are not points, or are the identity."""
     valid = rbcl.crypto_core_ristretto255_is_valid_point
-    return b"".join(point for point in each(points) if not valid(point) or not any(point))
+    return b"".join(point for point in split_items(points) if not valid(point) or not any(point))
 
 
 def _hashed(run: bytes, scalar: bytes, tokens: bytes) -> bytes:
-    hashed = (sha512(_LABEL + run + token).digest() for token in each(tokens))
+    hashed = (sha512(_LABEL + run + token).digest() for token in split_items(tokens))
     points = map(rbcl.crypto_core_ristretto255_from_hash, hashed)
     return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, point) for point in points)
 
 
 def _multiplied(scalar: bytes, points: bytes) -> bytes:
     try:
-        return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, p) for p in each(points))
+        return b"".join(rbcl.crypto_scalarmult_ristretto255(scalar, p) for p in split_items(points))
     except RuntimeError as error:
         raise PointError(_NO_POINT) from error

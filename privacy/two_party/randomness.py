@@ -1,7 +1,7 @@
-"""Secret randomness, from the operating system's generator and from nothing else (R6).
+"""Secret randomness, only from the operating system's generator (R6).
 
-And `expanded`: public randomness that both parties derive from one label, so that the uniform half
-of a ciphertext need not travel, and nobody can choose it.
+`expanded` is public randomness that both parties derive from one label. So the uniform half of a
+ciphertext is not sent, and nobody can choose it.
 """
 
 import os
@@ -19,12 +19,12 @@ _PAIRS = 21
 LARGEST_ERROR = _PAIRS
 
 
-def below(modulus: int, count: int) -> Words:
+def uniform_below(modulus: int, count: int) -> Words:
     """Uniform numbers below a modulus of at most 64 bits."""
     return _kept(os.urandom, modulus, count)
 
 
-def expanded(label: bytes, primes: tuple[int, ...], degree: int) -> Words:
+def expand_label(label: bytes, primes: tuple[int, ...], degree: int) -> Words:
     """Uniform numbers below each prime, by SHAKE-256 of the label and the number of the prime."""
     rows = (
         _kept(shake_256(label + number.to_bytes(1, "big")).digest, prime, degree)
@@ -33,24 +33,24 @@ def expanded(label: bytes, primes: tuple[int, ...], degree: int) -> Words:
     return np.stack(list(rows))
 
 
-def ternary(count: int) -> NDArray[np.int64]:
+def uniform_ternary(count: int) -> NDArray[np.int64]:
     """Uniform over −1, 0 and 1."""
-    return below(3, count).astype(np.int64) - 1
+    return uniform_below(3, count).astype(np.int64) - 1
 
 
-def error(count: int) -> NDArray[np.int64]:
+def draw_errors(count: int) -> NDArray[np.int64]:
     """Small errors, of standard deviation 3.24 and at most 21."""
     bits = np.unpackbits(np.frombuffer(os.urandom(count * 6), np.uint8)).reshape(count, 48)
     heads = bits[:, :_PAIRS].sum(axis=1, dtype=np.int64)
     return np.asarray(heads - bits[:, _PAIRS : 2 * _PAIRS].sum(axis=1, dtype=np.int64))
 
 
-def within(bound: int) -> int:
+def uniform_within(bound: int) -> int:
     """Uniform over −bound … bound."""
     return secrets.randbelow(2 * bound + 1) - bound
 
 
-def wide(bound: int, primes: tuple[int, ...], count: int) -> Words:
+def uniform_wide(bound: int, primes: tuple[int, ...], count: int) -> Words:
     """Uniform over −bound … bound − 1, a power of two, of any size: modulo each prime."""
     length = bound.bit_length() // 8 + 1
     stream, most = os.urandom(length * count), 2 * bound - 1
@@ -59,13 +59,15 @@ def wide(bound: int, primes: tuple[int, ...], count: int) -> Words:
     return np.array([[number % prime for number in numbers] for prime in primes], np.uint64)
 
 
-def permutation(count: int) -> NDArray[np.intp]:
+def draw_permutation(count: int) -> NDArray[np.intp]:
     """0 … count − 1 in uniform order: that of random words, which are too long to be equal."""
     return np.lexsort(np.frombuffer(os.urandom(16 * count), "<u8").reshape(2, count))
 
 
 def _kept(stream: Callable[[int], bytes], modulus: int, count: int) -> Words:
-    """The first `count` numbers of a stream of words, cut to the bits of the modulus, below it."""
+    """Return the first `count` numbers below the modulus from a stream of words truncated to its
+    bits.
+    """
     mask = np.uint64((1 << (modulus - 1).bit_length()) - 1)
     drawn = count + 64
     while True:

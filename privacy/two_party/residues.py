@@ -1,8 +1,8 @@
 """Signed integers as residues, with a zone in between that shows an overflow.
 
-A sum x is computed modulo t₁, t₂, … (as few as will do), and found again modulo T = t₁·t₂·… by the
-Chinese remainder theorem. The residues modulo T are cut in three: the first third is x itself, the
-last is x + T for negative x, and what lies between can only be an overflow.
+A sum x is computed modulo t₁, t₂, … (the smallest sufficient number), and recovered modulo T =
+t₁·t₂·… by the Chinese remainder theorem. The residues modulo T are split in three parts: the first
+third is x itself, the last is x + T for negative x, and the middle can only be an overflow.
 
 [OHB26] arXiv:2606.27558 v1, §3.3 (the three regions). There T is Paillier's modulus; here it is a
         product of word-sized primes, because BFV takes plaintexts of at most 60 bits.
@@ -24,33 +24,33 @@ Words = NDArray[np.uint64]
 
 
 def moduli_for(largest: int) -> tuple[int, ...]:
-    """As few moduli as it takes to hold every integer of magnitude up to `largest`."""
+    """Return the fewest moduli that represent every integer of magnitude up to `largest`."""
     for count in range(1, len(MODULI) + 1):
         if largest <= prod(MODULI[:count]) // 3:
             return MODULI[:count]
-    raise BoundsError("sums this large are not computed exactly: declare narrower bounds")
+    raise BoundsError("sums this large cannot be computed exactly: declare narrower bounds")
 
 
 def residues(integers: NDArray[np.int64], modulus: int) -> Words:
-    """Signed words modulo one modulus."""
+    """Return signed words modulo one modulus."""
     return np.asarray(np.mod(integers, modulus), np.uint64)
 
 
-def centred(words: Words, modulus: int) -> NDArray[np.int64]:
+def centre(words: Words, modulus: int) -> NDArray[np.int64]:
     """Residues as signed words, from −t/2 to t/2."""
     numbers = words.astype(np.int64)
     return np.where(numbers > modulus // 2, numbers - modulus, numbers)
 
 
-def signed(parts: Sequence[int], moduli: Sequence[int]) -> int:
-    """The integer with these residues; an overflow where it lies in the middle third."""
+def combine_residues(parts: Sequence[int], moduli: Sequence[int]) -> int:
+    """Return the integer with these residues; raise an overflow if it lies in the middle third."""
     whole = prod(moduli)
     found = sum(
         part * (whole // modulus) * pow(whole // modulus, -1, modulus)
         for part, modulus in zip(parts, moduli, strict=True)
     )
     found %= whole
-    # {0 … ⌊n/3⌋} as it is, {⌊2n/3⌋+1 … n−1} less n, overflow in between   [OHB26, §3.3]
+    # {0 … ⌊n/3⌋} unchanged, {⌊2n/3⌋+1 … n−1} minus n, overflow in between [OHB26, §3.3]
     if found <= whole // 3:
         return found
     if found > 2 * whole // 3:

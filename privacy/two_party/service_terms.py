@@ -1,4 +1,4 @@
-"""The terms of a run in the service: what follows from a request, the same on both sides."""
+"""Terms of a run in the service, which follow from a request identically on both sides."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,9 @@ def service_terms(
     epsilon: Fraction,
     candidates: int | None = None,
 ) -> RunTerms:
-    """Weights are shares of `weight_scale`; noise is discrete Laplace of scale reach / epsilon."""
+    """Return the terms: weights are parts of `weight_scale`, and noise is discrete Laplace of scale
+    reach / epsilon.
+    """
     bare = RunTerms(
         audit=audit,
         rows=rows,

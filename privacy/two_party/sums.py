@@ -1,22 +1,22 @@
-"""Encrypted sums: what the platform computes, and how noise is put on it.
+"""Encrypted sums: the platform's computation, and the addition of noise.
 
-Weights come as coefficients of polynomials, w(X) = Σ wᵢ Xⁱ over the rows i of a block; values are
-laid out against them, v(X) = Σ vᵢ X^(−i), where X^(−i) = −X^(N−i) since X^N = −1. The constant
+Weights arrive as coefficients of polynomials, w(X) = Σ wᵢ Xⁱ over the rows i of a block. Values are
+arranged in reverse, v(X) = Σ vᵢ X^(−i), where X^(−i) = −X^(N−i) because X^N = −1. The constant
 coefficient of w(X)·v(X) is Σ wᵢvᵢ: one product sums 8,191 rows, and blocks add up. Unlike with
-slots (`library`), values enter the noise as they are and not as 59-bit numbers.
+slots, values enter the noise unchanged and not as 59-bit numbers.
 
 The last coefficient of a block is a guard: its weight is 0 and its value 1. So no factor is ever 0
-(SEAL refuses such a product), whether anybody in the block matched or not.
+(SEAL refuses such a product), whether or not anybody in the block matched.
 
-What is released of each sum is one number and the uniform half:
+The released part of each sum is one number and the uniform half:
 
     c₀[0] + (Q/t)·noise + flooding      the other coefficients of c₀ are dropped
     c₁ + a·u + e₁                       all of it
 
 with (b, a) the auditor's encryption of zero, u ternary and e₁ a small error, fresh for each sum.
 b·u goes to c₀. Without it the auditor, who knows every c₁, would solve c₁ = Σ aᵢvᵢ for the values;
-with it c₁ is an RLWE sample under the secret u, which looks uniform to everybody, the holder of s
-included. That leaves the noise of the one number; `flooding` drowns it.
+with it c₁ is an RLWE sample under the secret u, which looks uniform to everybody, including the
+holder of s. The noise of the one number remains; `flooding` hides it.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from privacy.errors import BoundsError
 from privacy.tables.bounded_table import Bounds, Cells
 from privacy.two_party import randomness
-from privacy.two_party.bfv_ring import Ring, added, spread
+from privacy.two_party.bfv_ring import Ring, add_modulo, to_residues
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.residues import Words
 from privacy.two_party.terms import RunTerms
@@ -49,16 +49,16 @@ class NoisySums:
 
 @dataclass(frozen=True)
 class EncryptedTable:
-    """Sums under encryption, within bounds. The waist puts noise on them, and then they go out."""
+    """Encrypted sums within bounds. The waist adds noise to them before they are sent."""
 
     bounds: Bounds
     sums: tuple["EncryptedSums", ...]
 
     def plus(self, noise: Cells) -> NoisySums:
-        """The sums with noise on them, and with flooding: fit to be sent to the holder of the key.
+        """Return the sums with noise and flooding, which may be sent to the holder of the key.
 
-        Noise is taken modulo t: where the sum wraps around, that is done to what was private
-        already.
+        Noise is reduced modulo t: if the sum wraps around, this is post-processing of a private
+        result.
         """
         if noise.shape != self.bounds.shape:
             raise BoundsError("the noise does not have the shape of the table")
@@ -71,14 +71,16 @@ class EncryptedTable:
 
 @dataclass(frozen=True)
 class EncryptedSums:
-    """The sums of all cells in one ring, in the order of groups and then of cells."""
+    """Sums of all cells in one ring, in the order of groups and then of cells."""
 
     flooding: Flooding
     zero: seal.Ciphertext
     ciphers: list[seal.Ciphertext]
 
     def released(self, cell: int, noise: int) -> Words:
-        """One sum with noise and flooding, switched down: the one number, and the uniform half."""
+        """Return one sum with noise and flooding, after the modulus switch: the one number, and the
+        uniform half.
+        """
         ring = self.flooding.ring
         whole = ring.ciphertext(self.flooded(cell, noise), evaluated=False)
         ring.evaluator.mod_switch_to_next_inplace(whole)
@@ -86,25 +88,27 @@ class EncryptedSums:
         return np.concatenate([constant[:, :1], uniform], axis=1)
 
     def flooded(self, cell: int, noise: int) -> Words:
-        """Both halves: c₀ + b·u, with noise and flooding on its one number, and c₁ + a·u + e₁."""
+        """Return both halves: c₀ + b·u, with noise and flooding on its one number, and c₁ + a·u +
+        e₁.
+        """
         ring = self.flooding.ring
-        half, uniform = hidden(ring, self.ciphers[cell], self.zero)
-        drowned = _lifted(ring, noise) + randomness.within(self.flooding.bound)
+        half, uniform = rerandomise(ring, self.ciphers[cell], self.zero)
+        drowned = _lift(ring, noise) + randomness.uniform_within(self.flooding.bound)
         half[:, 0] = [
             (int(number) + drowned) % p for number, p in zip(half[:, 0], ring.primes, strict=True)
         ]
         return np.stack([half, uniform])
 
 
-def hidden(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
+def rerandomise(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
     """Both halves of a ciphertext, c₀ + b·u and c₁ + a·u + e₁, as coefficients."""
-    hiding = ring.evaluated(ring.plaintext(randomness.ternary(ring.degree)))
+    hiding = ring.evaluated(ring.plaintext(randomness.uniform_ternary(ring.degree)))
     both = ring.evaluator.multiply_plain(zero, hiding)
     ring.evaluator.add_inplace(both, cipher)
     ring.evaluator.transform_from_ntt_inplace(both)
     halves = ring.parts(both).copy()
-    errors = spread(randomness.error(ring.degree), ring.primes)
-    halves[1] = added(halves[1], errors, ring.primes)
+    errors = to_residues(randomness.draw_errors(ring.degree), ring.primes)
+    halves[1] = add_modulo(halves[1], errors, ring.primes)
     return halves
 
 
@@ -114,7 +118,9 @@ def encrypted_table(
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
 ) -> EncryptedTable:
-    """The table of Σ weights · values, of rows in the order of the weights (rows × cells)."""
+    """Return the table of Σ weights · values, for rows in the order of weights (rows ×
+    cells).
+    """
     _check(terms, values)
     sums = tuple(
         EncryptedSums(
@@ -128,12 +134,12 @@ def encrypted_table(
 def _check(terms: RunTerms, values: NDArray[np.int64]) -> None:
     declared = terms.values
     if values.shape != (terms.rows, terms.cells) or values.dtype != np.int64:
-        raise BoundsError("there is not one row of 64-bit values for each row of weights")
+        raise BoundsError("there must be one row of 64-bit values for each row of weights")
     if values.min() < declared.low or values.max() > declared.high:
-        raise BoundsError("a value is not within its declared bounds: cut it")
+        raise BoundsError("a value is outside its declared bounds: clip it")
     if np.abs(values).sum(axis=1).max() > declared.total:
         raise BoundsError(
-            "the values of one person are more than declared: cut them",
+            "the values of one person add up to more than declared: drop them",
             case="above-the-declared-bounds",
         )
 
@@ -144,7 +150,7 @@ def _products(
     evaluator, sums = ring.evaluator, list[seal.Ciphertext]()
     for number, block in enumerate(blocks):
         rows = values[number * terms.block_rows : (number + 1) * terms.block_rows]
-        factors = [ring.evaluated(laid_against(ring, column)) for column in rows.T]
+        factors = [ring.evaluated(encode_values(ring, column)) for column in rows.T]
         for cell, (cipher, factor) in enumerate(product(block, factors)):
             made = evaluator.multiply_plain(cipher, factor)
             if number == 0:
@@ -154,19 +160,19 @@ def _products(
     return sums
 
 
-def laid_out(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
+def encode_weights(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
     """w(X): the rows in their order, zeros, and the guard's 0."""
     return ring.plaintext(np.pad(weights, (0, ring.degree - len(weights))))
 
 
-def laid_against(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
+def encode_values(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
     """v(X) = Σ vᵢ X^(−i), with the guard's 1 in the last place."""
     padded = np.pad(values, (0, ring.degree - len(values)))
     padded[-1] = 1
     return ring.plaintext(np.concatenate([padded[:1], -padded[:0:-1]]))
 
 
-def _lifted(ring: Ring, message: int) -> int:
+def _lift(ring: Ring, message: int) -> int:
     """(Q/t)·message, rounded: how a message stands in a ciphertext."""
     t = ring.modulus
     return (prod(ring.primes) * (message % t) + t // 2) // t

@@ -1,12 +1,13 @@
-"""The terms of a run: all that is public, agreed beforehand, and hashed into every message.
+"""Terms of a run: all public facts, agreed beforehand and hashed into every message.
 
 Unit: one person. Everybody matches at most one row of the auditor's upload, and adds the outer
 product of its weights and their values, w ⊗ v, to the table of sums (groups × cells).
-Guarantee: `bounds` is how far one person moves that table, *if the weights are as declared*. The
-platform cannot see them; what binds the auditor is that a transcript can be opened (`opening`).
+Guarantee: `bounds` limits the change of that table by one person, *if the weights are as declared*.
+The platform cannot see the weights; the auditor is bound because a transcript can be opened
+(`opening`).
 
 `privacy.tables.sensitivity.Products` has the proof. A platform's side of public size (`candidates`)
-is `displacing`: a person who comes in may put another out, as in a sample of exact size.
+is `displacing`: an added person may displace another, as in a sample of exact size.
 """
 
 from dataclasses import dataclass
@@ -21,20 +22,22 @@ from numpy.typing import NDArray
 from privacy.errors import BoundsError
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.sensitivity import Products
-from privacy.two_party.bfv_ring import SUMS, Ring, ring
+from privacy.two_party.bfv_ring import SUMS, Ring, load_ring
 from privacy.two_party.domain_separation import TAG
 from privacy.two_party.errors import MalformedError
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.residues import moduli_for
 
 MAX_ROWS = 100_000_000
-# An encrypted sum is 131 kB to send, and 393 kB while it is computed.
+# An encrypted sum has 131 kB in a message, and 393 kB during its computation.
 MAX_TABLE = 2_000
 
 
 @dataclass(frozen=True)
 class Entries:
-    """Integers of one row: each within [low, high], their magnitudes together at most `total`."""
+    """Bounds of the integers of one row: each within [low, high], with a sum of magnitudes of at
+    most `total`.
+    """
 
     low: int
     high: int
@@ -42,16 +45,18 @@ class Entries:
 
     def __post_init__(self) -> None:
         if not self.low <= 0 <= self.high or self.low == self.high or self.total < 1:
-            raise BoundsError("bounds must hold 0 and something else: low ≤ 0 ≤ high, total ≥ 1")
+            raise BoundsError("bounds must include 0 and another value: low ≤ 0 ≤ high, total ≥ 1")
 
     @property
     def largest(self) -> int:
         return min(max(-self.low, self.high), self.total)
 
     def cut(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Rows within these bounds: entries clipped, and those beyond the total cut off.
+        """Return rows within these bounds: entries are clipped, and those beyond the total are
+        dropped.
 
-        What is too much is cut and not refused: an audit may not fail for one person's values (R2).
+        Excess is clipped or dropped and not refused: an audit may not fail because of one person's
+        values (R2).
         """
         clipped = np.clip(rows, self.low, self.high)
         sizes = np.abs(clipped)
@@ -61,11 +66,11 @@ class Entries:
 
 @dataclass(frozen=True)
 class RunTerms:
-    """Terms of a run: what is computed, its size, and its bounds.
+    """Terms of a run: its computation, its size, and its bounds.
 
-    `audit` names what the run is for. `candidates` is the public size of the platform's side if
+    `audit` names the audit of the run. `candidates` is the public size of the platform's side if
     people are matched by private set intersection, and None if identifiers were uploaded. `noise`
-    is the room left for noise: the sum of the true value and noise beyond it may wrap around.
+    is the range reserved for noise: with noise beyond it, a sum may wrap around.
     """
 
     audit: str
@@ -80,23 +85,27 @@ class RunTerms:
 
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MAX_ROWS or self.groups < 1 or self.cells < 1:
-            raise BoundsError(f"a run has 1 to {MAX_ROWS} rows, and a group and a cell at least")
+            raise BoundsError(
+                f"a run must have 1 to {MAX_ROWS} rows, and at least one group and one cell"
+            )
         if self.groups * self.cells > MAX_TABLE or self.noise < 0 or self.moved < 0:
-            raise BoundsError(f"a table has at most {MAX_TABLE} cells, and nothing is negative")
+            raise BoundsError(
+                f"a table must have at most {MAX_TABLE} cells, and no number may be negative"
+            )
         if self.candidates is not None and not 1 <= self.candidates <= MAX_ROWS:
-            raise BoundsError(f"a set of candidates has 1 to {MAX_ROWS} members")
+            raise BoundsError(f"a set of candidates must have 1 to {MAX_ROWS} members")
         for flooding in self.floodings:
             flooding.check()
 
     @property
     def largest(self) -> int:
-        """The largest magnitude of a sum, noise included."""
+        """The largest magnitude of a sum, including noise."""
         return self.rows * self.weights.largest * self.values.largest + self.noise
 
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
         """One for each plaintext modulus that it takes to hold the sums."""
-        return tuple(ring(SUMS, modulus) for modulus in moduli_for(self.largest))
+        return tuple(load_ring(SUMS, modulus) for modulus in moduli_for(self.largest))
 
     @cached_property
     def floodings(self) -> tuple[Flooding, ...]:
@@ -105,7 +114,7 @@ class RunTerms:
 
     @property
     def block_rows(self) -> int:
-        """The rows that one ciphertext holds: all coefficients but the guard."""
+        """Number of rows in one ciphertext: all coefficients except the guard."""
         return SUMS.degree - 1
 
     @property
@@ -118,7 +127,9 @@ class RunTerms:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """Return how far one person moves the table of sums, if the weights are as declared."""
+        """Return bounds of the change of the table of sums by one person, if the weights are as
+        declared.
+        """
         rule = Products(
             self.weights.largest,
             self.weights.total,
@@ -134,7 +145,7 @@ class RunTerms:
         return sha256(TAG + b"/terms" + self.to_json()).digest()
 
     def to_json(self) -> bytes:
-        """The one serialisation of these terms."""
+        """Return the canonical serialisation of these terms."""
         return msgspec.json.encode(self, order="sorted")
 
     @classmethod
@@ -142,7 +153,7 @@ class RunTerms:
         try:
             terms = msgspec.json.decode(data, type=cls)
         except msgspec.MsgspecError as error:
-            raise MalformedError(f"these are no terms of a two-party run: {error}") from error
+            raise MalformedError(f"these are not terms of a two-party run: {error}") from error
         if terms.to_json() != data:
-            raise MalformedError("these terms are not written as they should be")
+            raise MalformedError("these terms are not in their canonical form")
         return terms

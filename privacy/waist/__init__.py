@@ -1,8 +1,8 @@
-"""The waist: the only door through which private data become public (R1).
+"""The waist: the only way in which private data become public (R1).
 
-A plan says, before any data are read, which tables will be released and with which mechanism;
-its price follows from that alone. `release` takes the tables and proof of payment, and refuses to
-let out anything that was not priced, or that costs more than was paid.
+A plan states, before any data are read, the tables to release and their mechanisms; the price
+follows from the plan alone. `release` takes the tables and a proof of payment. It refuses every
+table that was not priced, and every release that costs more than was paid.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,16 +28,18 @@ __all__ = [
     "Overflow",
     "ReleasePlan",
     "find_overflow",
-    "planned",
+    "make_mechanisms",
     "price",
     "release",
 ]
 
 
 class Mechanism(Protocol):
-    """A differentially private function of one table, priced by the table's bounds.
+    """Differentially private function of one table, with a price that follows from the table's
+    bounds.
 
-    Immutable, and equal ones cost the same: prices that were shown are remembered by them.
+    Mechanisms are immutable, and equal ones have equal prices, so prices are cached by
+    mechanism.
     """
 
     def __hash__(self) -> int: ...
@@ -73,7 +75,7 @@ _MECHANISMS = {
 }
 
 
-def planned(parts: Iterable[PlannedTable]) -> ReleasePlan:
+def make_mechanisms(parts: Iterable[PlannedTable]) -> ReleasePlan:
     """Return the mechanism of each part of a plan, by the part's name."""
     return {part.name: _MECHANISMS[part.mechanism](part.bounds, part.parameter) for part in parts}
 
@@ -84,14 +86,14 @@ def price(plan: ReleasePlan) -> ExactPrice:
 
 
 def release(plan: ReleasePlan, tables: Mapping[str, Any], paid: ExactPrice) -> dict[str, Any]:
-    """Return what comes out of every table of the plan, once it is paid for.
+    """Return the noisy result of every table of the plan, if the plan is paid.
 
     Noise is drawn here. Every number is clipped to ±(2⁵³ − 1), so that any draw can be encoded.
     """
     if not paid.covers(price(plan)):
-        raise UnderpaidError("the release costs more than was charged for it")
+        raise UnderpaidError("the release costs more than its charge")
     if {name: table.bounds for name, table in tables.items()} != {
         name: mechanism.bounds for name, mechanism in plan.items()
     }:
-        raise BoundsError("the tables are not the ones that were priced")
+        raise BoundsError("the tables differ from the priced ones")
     return {name: mechanism.release(tables[name]) for name, mechanism in plan.items()}

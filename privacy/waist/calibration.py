@@ -1,7 +1,7 @@
-"""Calibration: the least noise for which OpenDP itself vouches for the price.
+"""Calibration: the smallest noise for which OpenDP itself confirms the price.
 
 OpenDP's privacy maps round outwards. A scale is accepted only when the map, as an exact rational,
-is within the exact price: what is charged is never less than what is spent.
+is within the exact price: so the charge is never less than the privacy loss.
 """
 
 import math
@@ -14,31 +14,32 @@ from opendp.mod import enable_features
 
 from privacy.errors import UnderpaidError
 
-# Not opendp.prelude: that imports scikit-learn and pandas too, for seconds.
+# opendp.prelude is avoided, because it also imports scikit-learn and pandas, which takes seconds.
 enable_features("contrib")
 
 
 class Calibrated(Protocol):
-    """A mechanism of ours, equal to others of the same bounds and price, made by OpenDP."""
+    """Mechanism that OpenDP makes; it equals others with the same bounds and price."""
 
     def __hash__(self) -> int: ...
 
     @property
     def least(self) -> float:
-        """The scale below which nothing is within price."""
+        """The scale below which no noise is within the price."""
 
     def make(self, scale: float) -> Any:
-        """OpenDP's mechanism at this scale."""
+        """Return OpenDP's mechanism at this scale."""
 
     def within_price(self, mechanism: Any) -> bool:
-        """Whether OpenDP's map says that it costs no more than the price."""
+        """Tell whether, by OpenDP's map, it costs at most the price."""
 
 
 @lru_cache(maxsize=4_096)
-def scale_of(wanted: Calibrated) -> float:
-    """The first scale from the least upwards that OpenDP says is within price.
+def find_scale(wanted: Calibrated) -> float:
+    """Return the first scale from the least upwards that OpenDP says is within price.
 
-    Sought once for equal mechanisms: prices are asked far more often than noise is drawn.
+    The result is cached for equal mechanisms: prices are requested far more often than noise is
+    drawn.
     """
     scale = wanted.least
     while not wanted.within_price(wanted.make(scale)):
@@ -47,30 +48,30 @@ def scale_of(wanted: Calibrated) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def made(wanted: Calibrated) -> Any:
+def make_calibrated(wanted: Calibrated) -> Any:
     """OpenDP's mechanism at that scale, which vouches for the price; it holds no state."""
-    mechanism = wanted.make(scale_of(wanted))
+    mechanism = wanted.make(find_scale(wanted))
     if not wanted.within_price(mechanism):
         raise UnderpaidError(
-            "OpenDP does not say that this is within price", case="unconfirmed-price"
+            "OpenDP does not confirm that this is within the price", case="unconfirmed-price"
         )
     return mechanism
 
 
-def at_least(value: Fraction) -> float:
-    """The least double that is not below the value."""
+def round_up(value: Fraction) -> float:
+    """Return the least double that is not below the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def root_at_least(value: Fraction) -> float:
-    """A double that is not below the square root of the value, and hardly above it."""
+def round_up_root(value: Fraction) -> float:
+    """Return a double that is not below the square root of the value, and hardly above it."""
     root = math.sqrt(value)
     while Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
     return root
 
 
-def integers() -> Any:
-    """The domain of all our tables."""
+def integer_domain() -> Any:
+    """Return the domain of all our tables."""
     return vector_domain(atom_domain(T="i64"))

@@ -1,6 +1,6 @@
 """Discrete Laplace noise on the cells of a table, by OpenDP.
 
-Unit: one person; `bounds.added.l1` and `bounds.changed.l1` are how far they move the cells in L1.
+Unit: one person; `bounds.added.l1` and `bounds.changed.l1` bound their change of the cells in L1.
 Guarantee: with noise of scale b on every cell the release is (added / b)-DP when a person is added
 or removed, and (changed / b)-DP when one person's data change. The scale is added / epsilon.
 Noisy cells are clipped to ±(2⁵³ − 1), which is post-processing (`Table.plus`, `overflow`).
@@ -21,12 +21,12 @@ from opendp.metrics import l1_distance
 
 from privacy.tables.bounded_table import Bounds, Cells, Noisable, Noisy
 from privacy.tables.price import ExactPrice
-from privacy.waist.calibration import at_least, integers, made, scale_of
+from privacy.waist.calibration import find_scale, integer_domain, make_calibrated, round_up
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """The mechanism for one table, calibrated to an epsilon under add/remove."""
+    """Mechanism for one table, calibrated to an epsilon under add/remove."""
 
     bounds: Bounds
     epsilon: Fraction
@@ -46,18 +46,18 @@ class DiscreteLaplace:
 
     @property
     def scale(self) -> float:
-        return scale_of(self)
+        return find_scale(self)
 
     @property
     def standard_deviation(self) -> float:
-        """Return that of the noise on one cell.
+        """Return the standard deviation of the noise on one cell.
 
         Its variance is 2q / (1 − q)² for P(k) ∝ q^|k|, q = exp(−1/scale).
         """
         return math.sqrt(2 * self._q) / -math.expm1(-1 / self.scale)
 
     def error(self, probability: float) -> int:
-        """The least t with P(|noise| > t) ≤ probability, for one cell."""
+        """Return the smallest t with P(|noise| > t) ≤ probability, for one cell."""
         # P(|noise| > t) = 2 q^(t+1) / (1 + q), and log q = −1/scale
         t = -self.scale * math.log(probability * (1 + self._q) / 2) - 1
         return max(0, math.ceil(t))
@@ -66,9 +66,11 @@ class DiscreteLaplace:
         return table.plus(self.noise())
 
     def noise(self) -> Cells:
-        """Fresh noise for every cell, from OpenDP's generator, which nobody can seed (R6)."""
+        """Return fresh noise for every cell, from OpenDP's generator, which nobody can seed
+        (R6).
+        """
         zeros = np.zeros(math.prod(self.bounds.shape), np.int64)
-        return np.asarray(made(self)(zeros), np.int64).reshape(self.bounds.shape)
+        return np.asarray(make_calibrated(self)(zeros), np.int64).reshape(self.bounds.shape)
 
     @property
     def _q(self) -> float:
@@ -76,10 +78,10 @@ class DiscreteLaplace:
 
     @property
     def least(self) -> float:
-        return at_least(Fraction(self.bounds.added.l1) / self.epsilon)
+        return round_up(Fraction(self.bounds.added.l1) / self.epsilon)
 
     def make(self, scale: float) -> Any:
-        return make_laplace(integers(), l1_distance(T="i64"), scale=scale)
+        return make_laplace(integer_domain(), l1_distance(T="i64"), scale=scale)
 
     def within_price(self, mechanism: Any) -> bool:
         added = Fraction(mechanism.map(self.bounds.added.l1))

@@ -1,4 +1,4 @@
-"""Overflow: noise so wide that a release would leave the integers that JSON can carry.
+"""Overflow: noise that would take a release out of the range of integers in JSON.
 
 A release is canonical JSON, whose integers lie within ±(2⁵³ − 1). `Table.plus` clips every noisy
 number to that range, so that any draw can be encoded. Clipping is post-processing and costs no
@@ -18,9 +18,9 @@ an index; the rule of Laplace noise keeps its scale and its quoted error within 
 
 The scale and both errors of a quote are below L by the same rule: ln(2n · 2⁴⁰) is at least 28.
 
-Encrypted sums are exact integers of any size, and no number of the release. There, the error of a
-quote must be within L: it is −b·ln(0.025) < 4b. OpenDP saturates noise at 2⁶³ − 1, which must not
-happen either: by the rule above with t = 2⁶³ − 1.
+Encrypted sums are exact integers of any size, and are not numbers of the release. There, the error
+of a quote must be within L: it is −b·ln(0.025) < 4b. OpenDP saturates noise at 2⁶³ − 1, which must
+not happen either: by the rule above with t = 2⁶³ − 1.
 
 [CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020
         (tails of the discrete Laplace and the discrete Gaussian distribution).
@@ -39,9 +39,9 @@ from privacy.waist.selection import NoisyMax
 from privacy.waist.tree import LaplaceTree, worst_prefix
 
 Priced = DiscreteLaplace | DiscreteGaussian | LaplaceTree | NoisyMax
-# Binary digits of the probability that a release is clipped.
+# Negative binary logarithm of the probability that a release is clipped.
 NEGLIGIBLE_BITS = 40
-# Above ln 2 = 0.6931…: digits of the probability become exponents that are never too small.
+# Above ln 2 = 0.6931…, so that exponents computed from binary digits are never too small.
 _LN_2 = Fraction(7, 10)
 _MILLION = 1_000_000
 # Where OpenDP saturates noise.
@@ -50,9 +50,10 @@ _SATURATED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Overflow:
-    """A table whose noise may leave the range, and the smallest parameter for which it does not.
+    """Table whose noise may leave the range, and the smallest parameter for which it does not.
 
-    `smallest` is in whole millionths, as requests are; None if the true values alone leave it.
+    `smallest` is in whole millionths, like parameters of requests; None if the true values alone
+    leave the range.
     """
 
     table: str
@@ -61,15 +62,15 @@ class Overflow:
     smallest: Fraction | None
 
 
-# Prices are asked far more often than they differ.
+# Cached, because few of the many requested prices differ.
 @lru_cache(maxsize=1_024)
 def find_overflow(
     plan: tuple[tuple[str, object], ...], people: int, *, encrypted: bool = False
 ) -> Overflow | None:
-    """Return the first table that may overflow with at most this number of people, if any does.
+    """Return the first table that may overflow with at most this number of people, or None.
 
-    `encrypted`: the tables are ciphertexts, to which Laplace noise is added.
-    Raises `TypeError` for a mechanism whose tail is not known here.
+    `encrypted`: the tables are ciphertexts, to which Laplace noise is added. Raise `TypeError` for
+    a mechanism with an unknown tail.
     """
     mechanisms = [(table, _known(mechanism)) for table, mechanism in plan]
     exponent = _exponent(sum(_noisy_cells(mechanism) for _, mechanism in mechanisms))
@@ -87,7 +88,7 @@ def find_overflow(
 
 def _known(mechanism: object) -> Priced:
     if not isinstance(mechanism, Priced):
-        raise TypeError(f"the tail of {type(mechanism).__name__} is not known")
+        raise TypeError(f"the tail of {type(mechanism).__name__} is unknown")
     return mechanism
 
 
@@ -101,7 +102,9 @@ def _noisy_cells(mechanism: Priced) -> int:
 
 
 def _largest_step(mechanism: Priced) -> int:
-    """Return how far one person moves one released number: a running count, by all their leaves."""
+    """Return the largest change of one released number by one person; all their leaves change a
+    cumulative count.
+    """
     added = mechanism.bounds.added
     return added.l1 if isinstance(mechanism, LaplaceTree) else added.linf
 
@@ -126,12 +129,12 @@ def _smallest(mechanism: Priced, room: int, exponent: Fraction) -> Fraction:
 
 
 def _smallest_encrypted(mechanism: Priced, exponent: Fraction) -> Fraction:
-    """Return the smallest epsilon for which a quote fits and noise is not saturated."""
+    """Return the smallest epsilon for which a quote is in range and noise is not saturated."""
     return _millionths(mechanism.bounds.added.l1 * max(Fraction(4, LARGEST), exponent / _SATURATED))
 
 
 def _millionths(exact: Fraction) -> Fraction:
-    """Return the least parameter of a request that is not below this."""
+    """Return the smallest parameter of a request that is not below this value."""
     return Fraction(max(1, math.ceil(exact * _MILLION)), _MILLION)
 
 

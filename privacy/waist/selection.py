@@ -1,9 +1,9 @@
-"""Which of several tables has the largest value: report noisy max, by OpenDP.
+"""Selection of the table with the largest value: report noisy max, by OpenDP.
 
-Unit: one person; `bounds.added.linf` and `bounds.changed.linf` are how far they move any one value,
-and values may move in both directions.
+Unit: one person; `bounds.added.linf` and `bounds.changed.linf` bound their change of any one value,
+and values may change in both directions.
 Guarantee: at scale b the choice is (2 · added / b)-DP when a person is added or removed, and
-(2 · changed / b)-DP when one person's data change. Only the index leaves.
+(2 · changed / b)-DP when one person's data change. Only the index is released.
 
 [MS20] McKenna, Sheldon, Permute-and-Flip, NeurIPS 2020 (the selection OpenDP makes).
 """
@@ -19,12 +19,12 @@ from opendp.metrics import linf_distance
 
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.price import ExactPrice
-from privacy.waist.calibration import at_least, integers, made, scale_of
+from privacy.waist.calibration import find_scale, integer_domain, make_calibrated, round_up
 
 
 @dataclass(frozen=True)
 class NoisyMax:
-    """The selection from one row of values, calibrated to an epsilon under add/remove."""
+    """Selection from one row of values, calibrated to an epsilon under add/remove."""
 
     bounds: Bounds
     epsilon: Fraction
@@ -44,7 +44,7 @@ class NoisyMax:
 
     @property
     def scale(self) -> float:
-        return scale_of(self)
+        return find_scale(self)
 
     @property
     def standard_deviation(self) -> float:
@@ -52,21 +52,23 @@ class NoisyMax:
         return self.scale
 
     def error(self, probability: float) -> int:
-        """A t such that the value chosen is within t of the largest, but for this probability."""
+        """Return a t such that the chosen value is within t of the largest, except with this
+        probability.
+        """
         # P(largest − chosen ≥ scale · ln(m / p)) ≤ p for m values, as for the exponential
         # mechanism, than which permute-and-flip is never worse.   [MS20]
         return math.ceil(self.scale * math.log(self.bounds.shape[0] / probability))
 
     def release(self, table: Table) -> int:
-        """The index that was chosen."""
-        return int(made(self)(table.cells))
+        """Return the chosen index."""
+        return int(make_calibrated(self)(table.cells))
 
     @property
     def least(self) -> float:
-        return at_least(2 * Fraction(self.bounds.added.linf) / self.epsilon)
+        return round_up(2 * Fraction(self.bounds.added.linf) / self.epsilon)
 
     def make(self, scale: float) -> Any:
-        space = integers(), linf_distance(T="i64")
+        space = integer_domain(), linf_distance(T="i64")
         return make_noisy_max(*space, max_divergence(), scale=scale)
 
     def within_price(self, mechanism: Any) -> bool:

@@ -1,13 +1,13 @@
 """Noisy cumulative counts of ordered bins: a tree of counts, made consistent, by OpenDP.
 
-Unit: one person. `bounds` are those of the leaves; a person counts in every node above a leaf they
-are in, one per level, so the tree moves by levels · reach in L1.
+Unit: one person. `bounds` are those of the leaves; a person counts in every node above one of
+their leaves, one per level, so the tree changes by levels · reach in L1.
 Guarantee: as for discrete Laplace noise of scale levels · added / epsilon on every node. Making the
 nodes consistent (children sum to their parent) is post-processing, and so is clipping nodes and
-running counts to ±(2⁵³ − 1), which makes every draw encodable (`overflow`).
+cumulative counts to ±(2⁵³ − 1), so that every draw can be encoded (`overflow`).
 
 Noise on each cumulative count, as eq. 5 of [IKH23] suggests, is not private at that price: one
-person moves all cumulative counts above their score.
+person changes all cumulative counts above their score.
 
 [HRMS10] Hay, Rastogi, Miklau, Suciu, Boosting the Accuracy of Differentially Private Histograms
          Through Consistency, VLDB 2010.
@@ -27,7 +27,7 @@ from opendp.transformations import make_b_ary_tree, make_consistent_b_ary_tree
 from privacy.tables.bounded_table import Bounds, Reach, Table
 from privacy.tables.price import ExactPrice
 from privacy.tables.tree_shape import best_branching, levels, nodes_of_prefix
-from privacy.waist.calibration import integers
+from privacy.waist.calibration import integer_domain
 from privacy.waist.laplace import DiscreteLaplace
 
 __all__ = ["LaplaceTree", "best_branching", "levels", "nodes_of_prefix", "worst_prefix"]
@@ -37,7 +37,7 @@ _EXACT_LEAVES = 200
 
 @dataclass(frozen=True)
 class LaplaceTree:
-    """A tree over the last axis of a table, calibrated to an epsilon under add/remove."""
+    """Tree over the last axis of a table, calibrated to an epsilon under add/remove."""
 
     bounds: Bounds
     epsilon: Fraction
@@ -61,11 +61,11 @@ class LaplaceTree:
         return self.nodes.standard_deviation * worst_prefix(self.leaves, self.branching)
 
     def error(self, probability: float) -> int:
-        """A t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
+        """Return a t with P(|error of one cumulative count| > t) ≤ probability, by Chebyshev."""
         return int(np.ceil(self.standard_deviation / np.sqrt(probability)))
 
     def release(self, table: Table) -> NDArray[np.float64]:
-        """Consistent counts of the leaves, whose running sums are the noisy CDF."""
+        """Return consistent counts of the leaves, whose cumulative sums are the noisy CDF."""
         tree, consistent = _tree(self.leaves, self.branching), _consistent(self.branching)
         rows = [tree(row) for row in table.cells.reshape(-1, self.leaves)]
         noisy = self.nodes.release(Table(self.nodes.bounds, np.array(rows, np.int64)))
@@ -87,11 +87,13 @@ class LaplaceTree:
         height = tree.map(1)
         rows = int(np.prod(self.bounds.shape[:-1]))
         count = len(tree(np.zeros(self.leaves, np.int64)))
-        added, changed = (_raised(r, height) for r in (self.bounds.added, self.bounds.changed))
+        added, changed = (
+            _raise_to_power(r, height) for r in (self.bounds.added, self.bounds.changed)
+        )
         return DiscreteLaplace(Bounds((rows, count), added, changed), self.epsilon)
 
 
-def _raised(reach: Reach, height: int) -> Reach:
+def _raise_to_power(reach: Reach, height: int) -> Reach:
     """Return the sensitivity of the tree: each unit at a leaf moves one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
@@ -99,7 +101,7 @@ def _raised(reach: Reach, height: int) -> Reach:
 @lru_cache(maxsize=256)
 def _tree(leaves: int, branching: int) -> Any:
     return make_b_ary_tree(
-        integers(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
+        integer_domain(), l1_distance(T="i64"), leaf_count=leaves, branching_factor=branching
     )
 
 
@@ -110,12 +112,13 @@ def _consistent(branching: int) -> Any:
 
 @lru_cache(maxsize=256)
 def worst_prefix(leaves: int, branching: int) -> float:
-    """Standard deviation of the worst consistent running sum, for unit noise on every node.
+    """Return the standard deviation of the worst consistent cumulative sum, for unit noise on every
+    node.
 
-    Exact for a few hundred leaves, a bound beyond: least squares is never worse than the sum of
-    the nodes that make up the prefix. Consistency is least squares [HRMS10]: with A the
-    nodes-by-leaves incidence matrix, the leaves have covariance (AᵀA)⁻¹, and (AᵀA)ᵢⱼ is the
-    number of nodes above both i and j.
+    It is exact for a few hundred leaves, and a bound beyond: least squares is never worse than the
+    sum of the nodes that make up the prefix. Consistency is least squares [HRMS10]: with A the
+    nodes-by-leaves incidence matrix, the leaves have covariance (AᵀA)⁻¹, and (AᵀA)ᵢⱼ is the number
+    of nodes above both i and j.
     """
     if leaves > _EXACT_LEAVES:
         return float(np.sqrt(nodes_of_prefix(leaves, branching)))

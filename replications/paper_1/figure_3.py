@@ -14,7 +14,7 @@ from auditor_client.planning.sample_size import sample_size
 
 Row = dict[str, Any]
 
-# The paper's example, and the values that each parameter takes while the others stay there.
+# The paper's example, and the values of each parameter while the others are fixed.
 EXAMPLE: dict[str, float] = {"alpha": 0.2, "delta": 0.05, "groups": 2, "bins": 100}
 RANGES: dict[str, tuple[float, ...]] = {
     "alpha": (0.05, 0.1, 0.2, 0.3, 0.4),
@@ -28,7 +28,9 @@ _PANEL = {"width": 190, "height": 170}
 
 
 def figure_3_rows(epsilon: float = 1.0) -> list[Row]:
-    """People per group as each parameter of the paper's example varies, by the paper and by us."""
+    """Return people per group for varying parameters of the paper's example, by the paper and by
+    us.
+    """
     return [
         {"parameter": name, "value": value, **_people({**EXAMPLE, name: value}, epsilon)}
         for name, values in RANGES.items()
@@ -48,7 +50,7 @@ def _people(example: Mapping[str, float], epsilon: float) -> Row:
 
 
 def figure_3(rows: Sequence[Row] | None = None) -> Any:
-    """Above, the factor that privacy costs, as in the paper; below, the people themselves."""
+    """Return a chart with the paper's factor for privacy above, and the numbers of people below."""
     found = figure_3_rows() if rows is None else list(rows)
     factors = [_factors(row) for row in found]
     upper = alt.hconcat(*(_panel(factors, name, "times as many people", False) for name in RANGES))

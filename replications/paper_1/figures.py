@@ -1,7 +1,7 @@
 """`python -m replications.paper_1.figures [--write]`: numbers of paper 1, §5, compared with ours.
 
-Prints the tables of docs/replications/paper-1.md; with `--write` it writes that page and its
-figure anew.
+The module prints the tables of docs/replications/paper-1.md; with `--write` it rewrites that page
+and its figure.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.2, Figure 3 and Appendix B.
 """
@@ -36,7 +36,7 @@ _START, _END = "<!-- numbers -->", "<!-- end of numbers -->"
 
 
 def example(kinds: Sequence[SizeKind] = KINDS) -> Iterator[str]:
-    """The paper's own example."""
+    """Yield the table of the paper's own example."""
     question = (ALPHA, DELTA, GROUPS, BINS, EPSILON)
     private = sample_size(*question, "theorem-1")
     bare = sample_size(*question, "lemma-5.1")
@@ -59,7 +59,7 @@ def example(kinds: Sequence[SizeKind] = KINDS) -> Iterator[str]:
 
 
 def efg_of_a_fair_platform() -> Iterator[str]:
-    """E[EFG] where FG = 0, by simulation; its standard error is below .0005."""
+    """Simulate E[EFG] at FG = 0; its standard error is below .0005."""
     yield "| people per group | scores in | E[EFG], ε = 1 | without noise | P(EFG > α), ε = 1 |"
     yield "|---|---|---|---|---|"
     for people in (75, 450, 1879):
@@ -96,7 +96,7 @@ def figure_table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def numbers(rows: Sequence[Row]) -> str:
-    """All tables, as the page has them."""
+    """Return all tables, in the form of the page."""
     parts = [
         "### The example\n",
         *example(),

@@ -1,6 +1,6 @@
-"""Envy where utilities are known: what an audit is to find out.
+"""Exact envy from known utilities, which an audit estimates.
 
-`utilities[m, n]` is u^m(π^n): what person m gets from the recommendations of person n.
+`utilities[m, n]` is u^m(π^n): person m's utility from the recommendations of person n.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §5.1.
 """
@@ -22,16 +22,16 @@ def average_envy(utilities: Floats) -> float:
 
 
 def share_envious(utilities: Floats, epsilon: float) -> float:
-    """The share of people who would gain more than epsilon."""
+    """Return the share of people who would gain more than epsilon."""
     return float((envy(utilities) > epsilon).mean())
 
 
 def are_envious(utilities: Floats, epsilon: float, gamma: float) -> NDArray[np.bool_]:
-    """Return who is (ε, γ)-envious: a share above γ of all policies is better by more than ε."""
+    """Tell who is (ε, γ)-envious: a share above γ of all policies is better by more than ε."""
     better = utilities > np.diagonal(utilities)[:, None] + epsilon
     return np.asarray(better.mean(axis=1) > gamma)
 
 
 def is_envy_free(utilities: Floats, epsilon: float, gamma: float = 0.0, lam: float = 0.0) -> bool:
-    """(ε, γ, λ)-envy-free; with γ = λ = 0, ε-envy-free."""
+    """Tell whether the platform is (ε, γ, λ)-envy-free; with γ = λ = 0, ε-envy-free."""
     return bool(are_envious(utilities, epsilon, gamma).mean() <= lam)

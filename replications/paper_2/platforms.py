@@ -17,8 +17,13 @@ from auditor_client.charts.chart import COLOURS, chart_of, finish, svg
 from bench.envy import EPSILON, paper_size
 from platform_sim.draws.randomness import stream
 from platform_sim.exploration.matrix_completion import Floats
-from platform_sim.exploration.policies import best, equal_utility, softmax, utilities
-from platform_sim.exploration.preferences import completed, learn, make_preferences
+from platform_sim.exploration.policies import (
+    best_item_policies,
+    equal_utility_policies,
+    softmax,
+    utilities,
+)
+from platform_sim.exploration.preferences import complete_preferences, learn, make_preferences
 from replications.paper_2 import exact_envy
 from replications.paper_2.movielens import liked
 
@@ -27,7 +32,7 @@ FIGURE_2 = Path(__file__).parents[2] / "docs" / "replications" / "paper-2-figure
 FACTORS = (1, 2, 3, 5, 8, 12, 16, 24, 32, 48)
 SHARPNESS = (5, 10)
 NEWCOMERS = 0.2
-# Of Figure 4: values of alpha and trials, by the bounds.
+# Values of alpha and trials of Figure 4, by the bounds.
 FIGURE_4: dict[Bounds, tuple[tuple[float, ...], int]] = {
     "tight": ((0.1, 0.2, 0.4), 10),
     "printed": ((0.1, 0.4), 3),
@@ -86,11 +91,11 @@ def table_1(preferences: Floats, penalties: Sequence[float]) -> Iterator[str]:
     yield "| policies | total utility | average envy | share .05-envious |"
     yield "|---|---|---|---|"
     equal = {
-        f"equal user utility, penalty {penalty:g}": equal_utility(preferences, penalty)
+        f"equal user utility, penalty {penalty:g}": equal_utility_policies(preferences, penalty)
         for penalty in penalties
     }
-    equal["equal user utility, exact"] = equal_utility(preferences, 1e9)
-    for name, policies in {**equal, "best for everybody": best(preferences)}.items():
+    equal["equal user utility, exact"] = equal_utility_policies(preferences, 1e9)
+    for name, policies in {**equal, "best for everybody": best_item_policies(preferences)}.items():
         found = utilities(preferences, policies)
         envy, share = exact_envy.average_envy(found), exact_envy.share_envious(found, EPSILON)
         yield f"| {name} | {np.diagonal(found).sum():.0f} | {envy:.2f} | {share:.2f} |"
@@ -105,7 +110,9 @@ def softmax_platforms(preferences: Floats) -> dict[str, Floats]:
 
 
 def with_newcomers(preferences: Floats) -> Floats:
-    """A fifth of people, of whom nothing is known yet, are shown anything."""
+    """Return utilities if a fifth of people, about whom nothing is known yet, are shown random
+    items.
+    """
     policies = softmax(learn(1, preferences, 48), 10)
     new = stream(1, "newcomers").random(len(preferences)) < NEWCOMERS
     policies[new] = 1 / preferences.shape[1]
@@ -114,7 +121,7 @@ def with_newcomers(preferences: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Audited:
-    """All targets of some audits; in envy are those with an arm that is better by more than ε."""
+    """All targets of some audits; a target is in envy if an arm is better by more than ε."""
 
     envious: Bools
     better: Floats
@@ -145,7 +152,9 @@ def audited(found: Floats, bounds: Bounds, alpha: float, trials: int) -> Audited
 def figure_4(
     platforms: Mapping[str, Floats], alphas: Sequence[float], bounds: Bounds, trials: int
 ) -> Iterator[str]:
-    """Averages over targets in envy, and over the others, as in the paper, with standard errors."""
+    """Yield averages over targets in envy, and over the others, as in the paper, with standard
+    errors.
+    """
     yield f"{bounds.capitalize()} bounds; trials: {trials}\n"
     yield "| platform | α | targets | of 41 | better arms | steps | cost | ended in envy |"
     yield "|---|---|---|---|---|---|---|---|"
@@ -195,7 +204,7 @@ def movielens_part(quick: bool, write: bool) -> Iterator[str]:  # noqa: ARG001  
     chosen = liked()
     if chosen is None:
         return
-    preferences = completed(1, chosen)
+    preferences = complete_preferences(1, chosen)
     yield f"### MovieLens-100k: {len(chosen)} people, {chosen.shape[1]} films\n"
     yield "Figure 2:\n"
     yield from figure_2_table(figure_2_rows(preferences, FACTORS[::3] if quick else FACTORS))

@@ -1,8 +1,8 @@
 """`python -m replications.paper_3.figures [--write]`: paper 3 on simulated InstaJob and PYMK.
 
-Prints the tables of docs/replications/paper-3.md; with `--write` it writes that page and its
-figures anew. The truth of every effect is known: it is the same regression on E[Y], which the
-simulated world knows, in place of Y.
+The module prints the tables of docs/replications/paper-3.md; with `--write` it rewrites that page
+and its figures. The true value of every effect is known: it is the same regression on E[Y], which
+the simulated world knows, in place of Y.
 
 [YS22] Yu, Saint-Jacques, Figures 4 to 7, §4.1, §4.2 and §5.1.
 """
@@ -31,7 +31,7 @@ EPSILON, BIAS, TOLERANCE = 1.0, -0.06, 0.01
 # InstaJob's scores were too low for men, those of PYMK for women.
 WRONGED = {"instajob": "man", "pymk": "woman"}
 FIGURES = {"instajob": (4, 5), "pymk": (6, 7)}
-# What is tolerated where bias is attributed: the model is learned, and so never quite exact.
+# Tolerance for the attribution of bias: the model is learned, so it is never quite exact.
 _WHOSE = 0.03
 _START, _END = "<!-- numbers -->", "<!-- end of numbers -->"
 _PLURALS = {"woman": "women", "man": "men", "nonbinary": "others"}
@@ -39,7 +39,7 @@ _NAMES: dict[str, Any] = {"score": "score", "group": "gender"}
 
 
 def everybody(opportunities: Opportunities, name: str) -> pa.Table:
-    """The log with groups by their plural."""
+    """Return the log with groups by their plural."""
     table = opportunities.table(name)
     codes = pc.index_in(table["gender"], pa.array(_PLURALS.keys()))
     named = pa.array(_PLURALS.values()).take(codes.combine_chunks())
@@ -48,21 +48,21 @@ def everybody(opportunities: Opportunities, name: str) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """One log and three tests of it: of all rows, of a private release, and of the truth."""
+    """One log and three tests of it: on all rows, on a private release, and on the truth."""
 
     name: str
     opportunities: Opportunities
 
     @cached_property
     def rows(self) -> pa.Table:
-        """Opportunities that were given, with E[Y] as `truth`."""
+        """Given opportunities, with E[Y] as `truth`."""
         table = everybody(self.opportunities, self.name)
         table = table.append_column("truth", pa.array(self.opportunities.log(self.name).truth))
         return table.filter(table["outcome"].is_valid())
 
     @cached_property
     def edges(self) -> list[float]:
-        """Deciles, to two digits: an auditor names edges before seeing anything."""
+        """Deciles, to two digits: an auditor chooses edges before seeing data."""
         inner = np.quantile(self.rows["score"].to_numpy(), np.linspace(0, 1, 11)[1:-1])
         low = THRESHOLD if self.name == "instajob" else 0.0
         return [low, *np.unique(inner.round(2)).tolist(), 1.0]
@@ -95,7 +95,9 @@ class Audited:
 
 
 def figures(audited: Audited) -> Iterator[str]:
-    """β̂ of men relative to women in each bin, and whether the limits hold the truth."""
+    """Yield β̂ of men relative to women in each bin, and whether the limits contain the true
+    value.
+    """
     private, own, true = audited.private, audited.own("outcome"), audited.own("truth")
     found = [
         [each for each in tested.coefficients() if each.group == "men"]
@@ -149,7 +151,9 @@ def sizes() -> Iterator[str]:
 
 
 def _without_bias(name: str) -> dict[str, float]:
-    """N%Δ if each job notified as many, by the scores that the model had before the bias."""
+    """Return N%Δ if each job sent the same number of notifications by the scores without the
+    bias.
+    """
     biased = everybody(_audited(name).opportunities, name)
     fair = Opportunities(_WORLD, rows=ROWS).table(name)
     data = biased.to_pandas().assign(fair=fair["score"].to_numpy())
@@ -161,7 +165,7 @@ def _without_bias(name: str) -> dict[str, float]:
 
 
 def attribution() -> Iterator[str]:
-    """One bias at a time, and what the outcome test says of the algorithm (§5.1)."""
+    """Yield the verdict of the outcome test on the algorithm for one bias at a time (§5.1)."""
     worlds: dict[str, dict[str, Any]] = {
         "nobody’s": {},
         "the model’s: scores of women .06 lower": {"bias": Bias("gender", {"woman": BIAS})},
@@ -217,7 +221,7 @@ def figure(number: int) -> Path:
 
 
 def numbers() -> str:
-    """All tables, as the page has them."""
+    """Return all tables, in the form of the page."""
     parts: list[str] = []
     for name, (first, second) in FIGURES.items():
         title = {"instajob": "InstaJob", "pymk": "PYMK"}[name]

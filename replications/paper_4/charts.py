@@ -1,4 +1,4 @@
-"""The pictures of `replications.paper_4.figures`."""
+"""Charts of `replications.paper_4.figures`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _METHODS = ("ours", "Algorithm 1", "bootstrap", "BCa")
 
 
 def charts(drawn: dict[str, Any]) -> dict[str, Any]:
-    """By file name."""
+    """Return the charts by file name."""
     return {
         "paper-4-sizes.svg": _sizes(drawn["3"], drawn["4"]),
         "paper-4-intervals.svg": _intervals(drawn["7"]),

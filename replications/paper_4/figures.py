@@ -1,7 +1,7 @@
 """`python -m replications.paper_4.figures [--write]`: figures of paper 4, §4, on simulated logs.
 
-Prints the tables of docs/replications/paper-4.md; with `--write` it writes that page and its
-figures anew. The logs have the shape and size of the paper's: 150,000 rows of default traffic on
+The module prints the tables of docs/replications/paper-4.md; with `--write` it rewrites that page
+and its figures. The logs have the shape and size of the paper's: 150,000 rows of default traffic on
 each of 14 days, and 300,000 rows of random traffic.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
@@ -45,7 +45,7 @@ Positives = dict[str, int]
 
 @dataclass(frozen=True)
 class Logs:
-    """Rows and positives by group: of each day of default traffic, and of random traffic."""
+    """Rows and positives by group, for each day of default traffic and for random traffic."""
 
     shown: dict[str, Positives]
     days: dict[str, Positives]
@@ -57,7 +57,7 @@ class Logs:
 
 
 def simulated_logs(days: int = DAYS, rows: int = ROWS, viewers: int = VIEWERS) -> Logs:
-    """Logs of a feed that leans towards young creators by a factor of 1.3."""
+    """Return logs of a feed that favours young creators by a factor of 1.3."""
     made = Impressions(World(2025, viewers), Feed(strategies={"default": {}}), days, rows)
     own = reo.own_logs(
         made.traffic("default"), made.traffic("random"), list(SIGNALS), "young_adult", day="day"
@@ -77,7 +77,9 @@ def simulated_logs(days: int = DAYS, rows: int = ROWS, viewers: int = VIEWERS) -
 
 
 def figure_3(repetitions: int = 50) -> list[Row]:
-    """Mean squared error of the penalty by traffic size; draws without positives are left out."""
+    """Return the mean squared error of the penalty by traffic size; draws without positives are
+    omitted.
+    """
     rows = []
     for number, p in enumerate(CASES):
         q = (10 * p[0], 5 * p[1])
@@ -100,7 +102,7 @@ def figure_3(repetitions: int = 50) -> list[Row]:
 
 
 def figures_4_and_5(logs: Logs, repetitions: int = 20) -> list[Row]:
-    """Relative error and variance of the penalty on parts of one day's rows."""
+    """Return relative error and variance of the penalty on parts of one day's rows."""
     day = next(iter(logs.days))
     whole = reo.penalty(logs.days[day], logs.random, logs.rows(day), logs.n_random).penalty
     rows = []
@@ -130,7 +132,7 @@ def slope(rows: list[Row], field: str) -> float:
 
 
 def figures_7_and_8(logs: Logs, repetitions: int = 100) -> list[Row]:
-    """Each day's interval by four methods, and the bias that the bootstrap sees."""
+    """Return each day's interval by four methods, and the bias that the bootstrap estimates."""
     rows = []
     for number, (day, counts) in enumerate(logs.days.items()):
         sizes = (logs.rows(day), logs.n_random)
@@ -201,7 +203,9 @@ def coverage(runs: int = 6_000) -> Iterator[Row]:
 
 
 def _printed_holds(above: dict[str, float], below: dict[str, float], truth: float) -> bool:
-    """Algorithm 1 knows no noise: counts are cut at zero, as its user would have to."""
+    """Tell whether Algorithm 1's interval holds. It knows no noise, so counts are clipped at
+    zero.
+    """
     x, w = ({key: max(value, 0.0) for key, value in one.items()} for one in (above, below))
     if min(w.values()) <= 0 or sum(x.values()) <= 0:
         return False
@@ -211,7 +215,9 @@ def _printed_holds(above: dict[str, float], below: dict[str, float], truth: floa
 
 
 def clustered(runs: int = CLUSTERED) -> Iterator[Row]:
-    """Ten rows per viewer of one mood, truth 0: intervals with and without the viewers."""
+    """Yield intervals with and without viewers, for ten rows per viewer of one mood and a true
+    value of 0.
+    """
     for viewers, seed in ((600, 11), (600, 12), (200, 13)):
         rng = np.random.default_rng(seed)
         held = {"viewers told": 0, "rows taken for independent": 0}
@@ -226,7 +232,9 @@ def clustered(runs: int = CLUSTERED) -> Iterator[Row]:
 
 
 def _moody(rng: np.random.Generator, viewers: int, first: int) -> Any:
-    """A log of viewers who like almost all or almost nothing, of groups of their own taste."""
+    """Return a log of viewers who like almost everything or almost nothing, with their own
+    preferred groups.
+    """
     import polars as pl
 
     viewer = np.repeat(np.arange(viewers), 10)
@@ -237,11 +245,13 @@ def _moody(rng: np.random.Generator, viewers: int, first: int) -> Any:
 
 
 def planning() -> Iterator[Row]:
-    """Rows for an error of .02 on the first synthetic case, by the theorems and exactly."""
+    """Yield the rows for an error of .02 in the first synthetic case, by the theorems and
+    exactly.
+    """
     q, p = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
     shares = [max(reo.share_rows(share, 0.02) for share in one.values()) for one in (q, p)]
     yield {"by": "Theorem E.1: each share, relatively", "default": shares[0], "random": shares[1]}
-    # The mean of U = (10, 5) is 7.5: an error of .15 is .02 of it, as that of ΔU.
+    # The mean of U = (10, 5) is 7.5: an error of .15 is .02 of it, like that of ΔU.
     each = reo.utility_rows(q, p, 0.02 * 7.5, method="theorem-e2")
     words = "Theorem E.2: each utility, relative to their mean"
     yield {"by": words, "default": each.recommended, "random": each.random}
@@ -270,7 +280,7 @@ def between(limits: tuple[float, float]) -> str:
 
 
 def numbers(logs: Logs, runs: int = 6_000) -> tuple[str, dict[str, Any]]:
-    """All tables as the page has them, and what the figures draw."""
+    """Return all tables in the form of the page, and the data of the figures."""
     three, parts = figure_3(), figures_4_and_5(logs)
     days, boosts = figures_7_and_8(logs), figure_9(logs)
     drawn = {"3": three, "4": parts, "7": days, "9": boosts}
@@ -313,7 +323,9 @@ def numbers(logs: Logs, runs: int = 6_000) -> tuple[str, dict[str, Any]]:
 
 
 def _printed_se(logs: Logs, strategy: str, day: str) -> float:
-    """Algorithm 2 on the same day, with the expected counts of a strategy."""
+    """Return the standard error of Algorithm 2 on the same day, with the expected counts of a
+    strategy.
+    """
     weights, counts, shown = BOOSTS[strategy], logs.days[day], logs.shown[day]
     total = sum(weights[g] * shown[g] for g in shown)
     rows = logs.rows(day)

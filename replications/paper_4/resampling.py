@@ -1,8 +1,9 @@
-"""Limits by repetition, to compare with: bootstrap (Algorithm 4, BCa) and partitions (Algorithm 3).
+"""Limits by repetition, for comparison: bootstrap (Algorithm 4, BCa) and partitions (Algorithm 3).
 
 Rows of a traffic differ only in their group and label, so resampling rows is resampling counts: a
 multinomial draw for the bootstrap, a multivariate hypergeometric one for a partition. None of these
-is valid near zero, where the penalty of a resample is biased up, nor where viewers have many rows.
+is valid near zero, where the penalty of a resample is biased upwards, nor if viewers have many
+rows.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Appendix G and §4.3.
@@ -18,8 +19,8 @@ import numpy as np
 from scipy import special
 
 from auditor_client.errors import InputError
-from auditor_client.reo.confidence_box import spread
-from auditor_client.reo.counts import PositiveCounts, Positives, aligned, counts_of
+from auditor_client.reo.confidence_box import relative_spread
+from auditor_client.reo.counts import PositiveCounts, Positives, align_groups, check_counts
 from auditor_client.reo.penalty_estimate import check_delta
 from auditor_client.reo.utilities import Utilities, slopes
 from auditor_client.stats.critical_values import quantile
@@ -30,7 +31,7 @@ Method = Literal["standard", "bca"]
 
 @dataclass(frozen=True)
 class Resampled:
-    """An estimate with limits from repetitions; `bias` is their mean less the estimate."""
+    """Estimate with limits from repetitions; `bias` is their mean minus the estimate."""
 
     value: float
     se: float
@@ -49,13 +50,15 @@ def bootstrap(
     method: Method = "standard",
     seed: int = 0,
 ) -> Resampled:
-    """The penalty with bootstrap limits: normal ones, or corrected for bias and skewness (BCa)."""
+    """Return the penalty with bootstrap limits: normal ones, or corrected for bias and skewness
+    (BCa).
+    """
     shown, probed = _checked([recommended, random], [n_recommended, n_random], delta)
     generator = np.random.default_rng(seed)
-    found = spread(
+    found = relative_spread(
         _resampled(shown, repetitions, generator) / _resampled(probed, repetitions, generator)
     )
-    value = float(spread(shown.positives / probed.positives))
+    value = float(relative_spread(shown.positives / probed.positives))
     if method == "bca":
         low, high = _bca(found, value, _acceleration(shown, probed), delta)
         return Resampled(value, float(found.std(ddof=1)), low, high, float(found.mean()) - value)
@@ -73,13 +76,15 @@ def bootstrap_difference(
     repetitions: int = 100,
     seed: int = 0,
 ) -> Resampled:
-    """Algorithm 4: the change of the penalty; random traffic is resampled once for both."""
+    """Return the change of the penalty by Algorithm 4; random traffic is resampled once for
+    both.
+    """
     traffics = _checked([treatment, control, random], [n_treatment, n_control, n_random], delta)
     generator = np.random.default_rng(seed)
     one, other, probed = (_resampled(counts, repetitions, generator) for counts in traffics)
     first, second, below = (counts.positives for counts in traffics)
-    value = float(spread(first / below) - spread(second / below))
-    return _normal(spread(one / probed) - spread(other / probed), value, delta)
+    value = float(relative_spread(first / below) - relative_spread(second / below))
+    return _normal(relative_spread(one / probed) - relative_spread(other / probed), value, delta)
 
 
 def partitions(
@@ -93,7 +98,9 @@ def partitions(
     folds: tuple[int, int] = (20, 20),
     seed: int = 0,
 ) -> Resampled:
-    """Algorithm 3: penalties of disjoint parts of the rows, compared by Welch's t-test."""
+    """Return the comparison by Algorithm 3: Welch's t-test on penalties of disjoint parts of the
+    rows.
+    """
     traffics = _checked([treatment, control, random], [n_treatment, n_control, n_random], delta)
     if min(folds) < 2:
         raise InputError("A partition has at least two folds.", case="few-folds")
@@ -106,7 +113,7 @@ def partitions(
                 "Some part has a group without positives: use fewer folds.",
                 case="group-without-positives",
             )
-        found.append(spread(above / below))
+        found.append(relative_spread(above / below))
     return _welch(found, traffics, delta)
 
 
@@ -119,7 +126,7 @@ def _welch(found: Sequence[Floats], traffics: Sequence[PositiveCounts], delta: f
     degrees = math.floor(se**4 / below)
     t = float(special.stdtrit(degrees, 1 - delta / 2))
     first, second, random = (counts.positives for counts in traffics)
-    whole = float(spread(first / random) - spread(second / random))
+    whole = float(relative_spread(first / random) - relative_spread(second / random))
     return Resampled(value, se, value - t * se, value + t * se, value - whole)
 
 
@@ -128,14 +135,16 @@ def _checked(
 ) -> list[PositiveCounts]:
     check_delta(delta)
     found = [
-        counts_of(one, n, None, f"traffic {number + 1}")
+        check_counts(one, n, None, f"traffic {number + 1}")
         for number, (one, n) in enumerate(zip(traffics, rows, strict=True))
     ]
-    return [found[0], *(aligned(found[0], one) for one in found[1:])]
+    return [found[0], *(align_groups(found[0], one) for one in found[1:])]
 
 
 def _cells(counts: PositiveCounts) -> tuple[int, Floats]:
-    """Rows, and the counts with the rows that are in no group's positives as the last."""
+    """Return the number of rows, and the counts, the last of which is of rows outside all
+    positives.
+    """
     rows = int(counts.rows or 0)
     return rows, np.append(counts.positives, rows - counts.positives.sum())
 
@@ -146,7 +155,7 @@ def _resampled(counts: PositiveCounts, repetitions: int, generator: np.random.Ge
 
 
 def _parts(counts: PositiveCounts, folds: int, generator: np.random.Generator) -> Floats:
-    """Shares of positives in disjoint parts of equal size, up to a row."""
+    """Return shares of positives in disjoint parts of equal size, up to one row."""
     rows, cells = _cells(counts)
     left, parts = cells.astype(np.int64), []
     for fold in range(folds):

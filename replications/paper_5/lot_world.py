@@ -1,14 +1,14 @@
-"""The synthetic world of Table 5: 40,000 ranked lists whose true rank gaps are known by design.
+"""Synthetic world of Table 5: 40,000 ranked lists whose true rank gaps are known by design.
 
     python -m replications.paper_5.lot_world [seeds]        in the clear
     python -m bench.two_party --table5       the committed seed, encrypted
 
 As in §8.2.1: members with random vectors, lists of ten, outcomes that fall from rank to rank by
-fixed gaps plus noise. Groups are independent of outcomes, so that the outcome test of two groups at
-a rank has the gap of that rank as its true value. The noise is such that the standard error is the
-paper's, 1.5e-4. On any seed every gap lies within 5.5 of them (one of nine does not in 3e-7 of all
-runs). The printed 3e-4 is two standard errors: all nine are within it on two seeds of three
-(.9545⁹ = .66), and the committed seed is the first on which they are.
+fixed gaps plus noise. Groups are independent of outcomes, so the outcome test of two groups at a
+rank has the gap of that rank as its true value. The noise gives the paper's standard error, 1.5e-4.
+For every seed, each gap lies within 5.5 standard errors (one of nine does not in 3e-7 of all runs).
+The printed 3e-4 is two standard errors: all nine are within it for two seeds of three (.9545⁹ =
+.66), and the committed seed is the first of these.
 
 [OHB26] Osoba, He et al., arXiv:2606.27558, §8.2.1 and Table 5.
 """
@@ -34,7 +34,7 @@ REPETITIONS = 1_000
 STANDARD_ERROR = 1.5e-4
 FURTHEST, WITHIN = 5.5, 3e-4
 SEED = 2
-# Somebody of the first group right above somebody of the second, and the other way round.
+# A person of the first group just above one of the second, and the reverse.
 TUPLES = ((0, 1), (1, 0))
 WEIGHT_SCALE = 1_000
 METRIC = AdjacentRanks(ranks=len(GAPS) + 1, scale=10**5, most=2.5, normalised=True)
@@ -42,7 +42,7 @@ METRIC = AdjacentRanks(ranks=len(GAPS) + 1, scale=10**5, most=2.5, normalised=Tr
 
 @dataclass(frozen=True, eq=False)
 class LotWorld:
-    """The inputs of the two parties: weights by member, and rows about neighbours in lists."""
+    """Inputs of the two parties: weights by member, and rows about neighbours in lists."""
 
     seed: int
     groups: tuple[str, ...]
@@ -52,7 +52,7 @@ class LotWorld:
 
 @dataclass(frozen=True, eq=False)
 class LotFound:
-    """The results by rank, for the first group above the second: estimate, bootstrap error."""
+    """Results by rank, for the first group above the second: estimate, bootstrap error."""
 
     value: NDArray[np.float64]
     se: NDArray[np.float64]
@@ -74,7 +74,9 @@ class LotFound:
 
 
 def world(seed: int = SEED, queries: int = QUERIES, members: int = MEMBERS) -> LotWorld:
-    """Members with random vectors, lists of them, and outcomes that fall by the gaps plus noise."""
+    """Return members with random vectors, lists of them, and outcomes that fall by the gaps plus
+    noise.
+    """
     rng = np.random.default_rng(seed)
     vectors = Probabilities(rng.dirichlet(np.ones(len(CATEGORIES)), members), CATEGORIES)
     coarse = coarsened(vectors)
@@ -86,7 +88,9 @@ def world(seed: int = SEED, queries: int = QUERIES, members: int = MEMBERS) -> L
 
 
 def _noise(share: NDArray[np.float64]) -> float:
-    """The noise that gives Σwd/Σw, w = p(1 - p') of independent members, the error wanted."""
+    """Return the noise that gives Σwd/Σw, w = p(1 - p') of independent members, the error
+    wanted.
+    """
     # SE = σ·√(E[w²]/n)/E[w]
     mean = share.mean() * (1 - share.mean())
     square = np.mean(share**2) * np.mean((1 - share) ** 2)
@@ -94,19 +98,19 @@ def _noise(share: NDArray[np.float64]) -> float:
 
 
 def read(sums: Any) -> LotFound:
-    """From sums of the sample and its resamples, in the clear."""
+    """Return the results from unencrypted sums of the sample and its resamples."""
     found = plaintext_bootstrap.read(sums)
     return LotFound(found.value[0], found.se[0])
 
 
 def estimates(sums: Any) -> NDArray[np.float64]:
-    """From sums of the sample alone, in the clear or decrypted: the gap of each rank."""
+    """Return the gap of each rank from sums of the sample alone, unencrypted or decrypted."""
     table = np.asarray(sums, object)[0].astype(np.float64)
     return np.asarray(table[:, 0] / table[:, -1])
 
 
 def plain(made: LotWorld, repetitions: int = REPETITIONS) -> NDArray[np.int64]:
-    """The sums in the clear: (1 + repetitions) × orders × ranks × (difference, 1)."""
+    """Return the unencrypted sums: (1 + repetitions) × orders × ranks × (difference, 1)."""
     return plaintext_bootstrap.sums_of(
         made.rows, made.weights, TUPLES, len(GAPS), repetitions, seed=made.seed + 1
     )

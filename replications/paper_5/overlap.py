@@ -1,14 +1,14 @@
-"""The severity rule "all confidence intervals overlap", and how often it errs.
+"""Severity rule "all confidence intervals overlap", and its probability of error.
 
 Intervals θ̂_g ± z·s_g overlap in pairs if and only if they have a point in common [Helly, in one
-dimension]. If all true values are alike and the estimates are independent and normal,
+dimension]. If all true values are equal and the estimates are independent and normal,
 
     P(overlap) = Σ_g ∫ f_g(u) Π_{h≠g} P(|θ̂_h - u| <= z·s_h) du,
 
-f_g the density of the upper end of g's interval: u is the least upper end, and everybody else's
-interval holds it. For two groups of equal precision at 95 % the rule errs in .6 % and not in 5 %,
-so it misses differences that a test finds; with six it errs in 6.2 %. Where estimates are
-dependent, as those of soft groups are, the same is computed by simulation.
+where f_g is the density of the upper end of g's interval: u is the smallest upper end, and all
+other intervals contain it. For two groups of equal precision at 95 %, the rule errs in .6 % and not
+in 5 %, so it misses differences that a test finds; with six groups it errs in 6.2 %. For dependent
+estimates, such as those of soft groups, the probability is computed by simulation.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,10 @@ _POINTS = 2001
 
 @dataclass(frozen=True)
 class Overlap:
-    """Whether all intervals overlap, how far apart the furthest two are, and the rule's error.
+    """Result of the rule: whether all intervals overlap, the largest distance, and the rule's
+    error.
 
-    `error_rate` is the probability of no overlap although all true values are alike.
+    `error_rate` is the probability of no overlap although all true values are equal.
     """
 
     overlap: bool
@@ -51,12 +52,14 @@ def overlap(lows: Sequence[float], highs: Sequence[float], confidence: float = 0
 
 
 def error_rate(standard_errors: Floats | Sequence[float], confidence: float = 0.95) -> float:
-    """P(some intervals do not overlap | all true values alike), for independent estimates."""
+    """Return P(some intervals do not overlap | all true values equal), for independent
+    estimates.
+    """
     s, z = np.asarray(standard_errors, np.float64), _z(confidence)
     s = s[s > 0]
     if len(s) < 2:
         return 0.0
-    # Points for every group's own scale: one may be known far better than another.
+    # Points on every group's own scale: one may be known far more precisely than another.
     u = np.unique(np.multiply.outer(s, np.linspace(-1, 1, _POINTS) * (8.0 + z)))
     # P(|θ̂_h - u| <= z s_h), and the density of θ̂_g + z s_g at u
     within = special.ndtr(u / s[:, None] + z) - special.ndtr(u / s[:, None] - z)
@@ -69,7 +72,7 @@ def error_rate(standard_errors: Floats | Sequence[float], confidence: float = 0.
 def dependent_error_rate(
     covariance: Floats, confidence: float = 0.95, repetitions: int = 100_000, seed: int = 0
 ) -> float:
-    """The same by simulation, for estimates with this covariance."""
+    """Return the same by simulation, for estimates with this covariance."""
     errors = np.sqrt(np.diag(covariance)) * _z(confidence)
     drawn = np.random.default_rng(seed).multivariate_normal(
         np.zeros(len(covariance)), covariance, repetitions

@@ -1,9 +1,9 @@
-"""Paper 5's Table 5: gaps between adjacent ranks, found again through the whole encrypted protocol.
+"""Paper 5's Table 5: gaps between adjacent ranks, recovered through the whole encrypted protocol.
 
-The tester holds the probabilities of `replications.paper_5.lot_world`, the client its lists; LOT of
-eq. 8 comes out of the library's protocol. What came out encrypted must be what is computed in the
-clear, to the last unit. The errors are those of a bootstrap of 1,000 resamples of queries in the
-clear, by somebody who sees all data: resampled sums would tell either team the other's data.
+The tester holds the probabilities of `replications.paper_5.lot_world`, the client its lists; the
+library's protocol returns LOT of eq. 8. The encrypted result must equal the unencrypted one, to the
+last unit. The errors come from a bootstrap of 1,000 resamples of unencrypted queries, by somebody
+who sees all data: resampled sums would reveal each team's data to the other.
 """
 
 import time
@@ -58,7 +58,7 @@ def terms_of(made: LotWorld) -> LibraryTerms:
 
 
 def encrypted(made: LotWorld, terms: LibraryTerms, workers: int = 2) -> NDArray[np.object_]:
-    """The sums by the protocol, both parties in turns."""
+    """Return the sums by the protocol, both parties in turns."""
     tokens = b"".join(_tokens(terms.members))
     with ProcessPoolExecutor(workers) as pool:
         tester = TesterParty(terms, tokens, made.weights, spread=pool.map)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import PersonBlockRow
 from api.kernel import failpoints
 from api.kernel.errors import UnavailableError
@@ -39,7 +39,7 @@ BYTES = "application/octet-stream"
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=11)
+    return make_simulated_platform(people=120, seed=11)
 
 
 @pytest.fixture(scope="module")

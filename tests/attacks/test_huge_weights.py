@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.kernel.errors import ConflictError, NotReleasedError
 from api.platforms.interfaces import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, World
@@ -27,7 +27,7 @@ PEOPLE = 20
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=11)
+    return make_simulated_platform(people=120, seed=11)
 
 
 @pytest.fixture(scope="module")

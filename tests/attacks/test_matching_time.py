@@ -19,7 +19,7 @@ import pytest
 
 from api.audiences import uploads
 from api.audiences.matcher import Matcher
-from api.audiences.matching import work_of
+from api.audiences.matching import count_matching_work
 from api.audiences.parsing import Members
 from api.audiences.places import Ticket
 from api.audiences.uploads import ClaimedPart
@@ -32,7 +32,7 @@ from tests.world import Deployment
 
 SIZE = 20
 # The public work of a part of that many user names.
-WORK = work_of(Members("username", pa.array(["ada"] * SIZE)))
+WORK = count_matching_work(Members("username", pa.array(["ada"] * SIZE)))
 # A call takes 0.2 ms, each person found 1 ms, each error 5 ms.
 CALL, HIT, ERROR = 0.0002, 0.001, 0.005
 SLOWEST = SIZE * HIT + 40 * (CALL + ERROR)
@@ -103,7 +103,7 @@ class Bench:
         audience = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
         assert me.put(audience, "g0", csv(names)).is_success
         part, service = self.accepted.pop(), self.target.service
-        part = part._replace(seconds=self.pace.duration(work_of(part.members)))
+        part = part._replace(seconds=self.pace.duration(count_matching_work(part.members)))
         people = UnevenPeople(service.platform.people, self.time, victim)
         given = service.store, cast("People", people), service.settings, self.pace
         begun = self.time.now

@@ -206,7 +206,7 @@ def test_when_an_audit_is_released_does_not_tell_whether_the_adapter_failed_for_
         assert worker.run_one()
         took.append(round(clocked.now - begun, 6))
     nobody, *somebody = took
-    assert len(set(somebody)) == 1  # whoever it was
+    assert len(set(somebody)) == 1  # for every person
     assert (nobody == somebody[0]) == (pace == "declared")
 
 

@@ -21,7 +21,7 @@ from sqlmodel import select
 
 from api.accounting.balance_blocks import Blocks
 from api.accounting.people_digest import BEFORE_0015
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.uploads import load_groups
 from api.db import AuditRow, ChargeRow, EntryRow, ExclusionRow, GroupRow, MessageRow, ReleaseRow
 from api.db.types import PICO
@@ -81,7 +81,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture

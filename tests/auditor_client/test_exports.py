@@ -91,9 +91,19 @@ def test_the_command_starts_without_statistics() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
 
 
+def test_the_package_itself_loads_nothing_else() -> None:
+    code = (
+        "import sys, auditor_client.__main__;"
+        "print(*{'numpy', 'pyarrow', 'typer', 'httpx2', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
+
+
 def test_the_sdk_loads_nothing_of_the_server() -> None:
     code = (
         "import sys, auditor_client, auditor_client.cli;"
+        "[getattr(auditor_client, name) for name in auditor_client.__all__];"
         "import auditor_client.kinds.score_histogram.report;"
         "server = {'api', 'fastapi', 'sqlmodel', 'opendp', 'authlib', 'pandas', 'polars',"
         " 'privacy.waist', 'platform_sim'};"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sqlmodel import col, desc, select
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import ChargeRow, CheckpointRow, EntryRow, MandateRow
 from api.kernel.clock import now
 from api.ledger import append
@@ -31,7 +31,7 @@ def test_an_export_verifies_at_every_size(tmp_path: Path, session: int) -> None:
 
 @pytest.mark.parametrize("size", [1_000, 70_000])
 def test_a_ledger_filled_in_bulk_goes_on(tmp_path: Path, size: int) -> None:
-    with hosted(tmp_path, simulated(people=1_000)) as host:
+    with hosted(tmp_path, make_simulated_platform(people=1_000)) as host:
         host.audit(host.sealed(np.arange(400))[0])
         mandate = fill(host, size)
         with host.service.store.write() as session:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, expect
 
-from api.console.forms.fields import asked_for
+from api.console.forms.fields import list_parameters
 from api.console.pages.audits import TITLES
 from auditor_client import Auditor
 from auditor_client.audiences.client import NamedAudience
@@ -248,5 +248,5 @@ def test_what_cannot_be_asked_here_is_said_with_the_form_kept(at_work: Watched, 
 def test_every_field_of_every_kind_has_words() -> None:
     """A field that a contract gains later is seen here, not by the first who opens the form."""
     for kind in HERE:
-        assert all(each.title and each.help for each in asked_for(kind)), kind
+        assert all(each.title and each.help for each in list_parameters(kind)), kind
     assert set(TITLES) == set(KINDS)

@@ -157,7 +157,7 @@ def test_2_approve_less_than_was_asked_for_by_ones_own_signature(
     page.get_by_role("button", name="Read and sign").first.click()
     office.settled()
     sign(page, key_file, "Sign: approve")
-    expect(page.get_by_text("this grants more than was asked for")).to_be_visible()
+    expect(page.get_by_text("The grant exceeds the application in")).to_be_visible()
 
     page = office.open(f"/regulator/applications/{lab.id}")
     page.get_by_text("Approve with a mandate").click()
@@ -276,14 +276,14 @@ def test_6_the_ledger_is_searched_and_each_entry_proved_here(
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("approve")
-    expect(page.locator("[data-ledger]")).to_contain_text("It is the head that this browser")
+    expect(page.locator("[data-ledger]")).to_contain_text("It is the checkpoint that this browser")
     service.regulator.auditors.add("Another Lab")
     service.service.checkpointer().once()
     rows.get_by_role("link").click()
     office.settled()
     expect(page.locator("[data-ledger] h2")).to_have_text("Verified in this browser")
     expect(page.locator("[data-ledger]")).to_contain_text("byte for byte")
-    expect(page.locator("[data-ledger]")).to_contain_text("It continues the head of")
+    expect(page.locator("[data-ledger]")).to_contain_text("It continues the checkpoint of")
     expect(page.locator("[data-entry]")).to_contain_text(lab.id)
     reads_well(office, "entry")
     page = office.open("/regulator/ledger?since=2000-01-01&until=2000-12-31&kind=charge")
@@ -424,10 +424,10 @@ def test_9_an_entry_that_was_altered_is_refused(office: Watched, service: Deploy
 
     cases: list[tuple[str, Callable[[Route], None], str]] = [
         ("**/proof.json", in_proof(path_bit), "does not lead to the root"),
-        ("**/proof.json", in_proof(both), "not the entry that is proved"),
+        ("**/proof.json", in_proof(both), "not the proved entry"),
         ("**/proof.json", in_proof(another), "the proof is of another entry"),
-        (f"**{path}", in_page, "not the entry that is proved"),
-        (f"**{path}", in_facts, "something else of kind"),
+        (f"**{path}", in_page, "not the proved entry"),
+        (f"**{path}", in_facts, "differ in kind"),
         (f"**{path}", in_hash, "not that of the entry"),
     ]
     for pattern, tamper, told in cases:
@@ -556,7 +556,7 @@ def test_13_others_see_none_of_it_and_what_was_done_verifies(
         for path in (*PAGES, "/regulator/ledger/0", "/regulator/ledger/0/proof.json"):
             assert watched.page.request.get(f"{service.url}/console{path}").status == 403
         page = watched.open(PAGES[0])
-        expect(page.get_by_role("heading", name="This is not for you")).to_be_visible()
+        expect(page.get_by_role("heading", name="You may not see this")).to_be_visible()
     service.service.checkpointer().once()
     export = service.regulator.ledger.export(tmp_path / "ledger.jsonl")
     assert verify_file(export, trust_of(service)).size > 20

@@ -211,7 +211,9 @@ def test_6_history_and_budget(at_work: Watched) -> None:
     expect(page.locator(".state.released")).to_have_count(1)
     at_work.accessible()
     page = at_work.open("/budget")
-    expect(page.get_by_text("3 more audits like the last, of 5 epsilon")).to_be_visible()
+    expect(
+        page.get_by_text("3 more audits at the price of the last one (5 epsilon each)")
+    ).to_be_visible()
     at_work.accessible()
     at_work.picture("budget")
 

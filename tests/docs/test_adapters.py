@@ -22,6 +22,7 @@ from api.platforms.http.public_facts import Facts
 from api.platforms.http.server import CALLS
 from tests.world import free_port
 
+ADAPTER = Path(__file__).parents[2] / "docs/examples/adapter.py"
 GUIDE = (Path(__file__).parents[2] / "docs/how-to/platforms/write-an-adapter.md").read_text()
 
 
@@ -32,13 +33,9 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[AdapterClientOptions]:
     """The guide's adapter, in a process of its own that has nothing of ours."""
-    [code] = blocks("python")
-    (tmp_path / "adapter.py").write_text(code)
     port = free_port()
     environment = {**os.environ, "ADAPTER_TOKEN": "correct horse", "PORT": str(port)}
-    process = subprocess.Popen(
-        [sys.executable, "-I", str(tmp_path / "adapter.py")], env=environment, cwd=tmp_path
-    )
+    process = subprocess.Popen([sys.executable, "-I", str(ADAPTER)], env=environment, cwd=tmp_path)
     try:
         yield AdapterClientOptions(url=f"http://127.0.0.1:{port}", token="correct horse")
     finally:

@@ -2,8 +2,9 @@
 
 A block marked `console` has lines that begin with `$ `, each followed by the output of that
 command. In a command, `content_…` stands for the newest identifier of that sort in earlier output.
-Noise changes numbers, and with them the rows of a table and the wording of details. So outputs are
-compared by how they begin, without numbers, identifiers and white space.
+An output that a page shortens ends with a line `…`. Noise changes numbers, and with them the rows
+of a table and the wording of details. So outputs are compared by their words, without numbers,
+identifiers and borders of tables: the first ones must be equal, and of all most.
 """
 
 import os
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -20,8 +22,10 @@ _ID = re.compile(r"\b([a-z]+)_[0-9a-f]{30}\b")
 _VARIES = re.compile(r"\b[a-z]+_[0-9a-f]{30}\b|sha256:[0-9a-f]+|-?[0-9][0-9:.,-]*( UTC)?")
 _BORDERS = re.compile(r"[\s─━│┃╭╮╰╯┏┓┗┛┡┩├┤┬┴┼╇╈]+")
 PATIENCE = 300
-# Words by which outputs are compared.
-_WORDS = 6
+# The first words must be equal, and of all words this share.
+_FIRST, _SHARE = 6, 0.8
+# The line by which a page shortens an output.
+_SHORTENED = "…"
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,15 @@ class Shell:
 
     folder: Path
     environment: Mapping[str, str]
+    # Words of the page that are something else here: ports, above all.
+    instead: Mapping[str, str] = field(default_factory=dict)
     _newest: dict[str, str] = field(default_factory=dict)
 
     def run(self, command: str) -> str:
         """Run a command as a reader would, and return what it prints."""
         known = re.sub(r"\b([a-z]+)_…", lambda found: self._newest[found[1]], command)
+        for word, here in self.instead.items():
+            known = known.replace(word, here)
         commands = str(Path(sys.executable).parent)
         done = subprocess.run(
             ["bash", "-c", known],
@@ -73,17 +81,43 @@ class Shell:
         return f"{output}\n" if output else ""
 
 
-def beginning(output: str) -> list[str]:
-    """Return the first words of an output, without what differs from run to run."""
-    return _BORDERS.sub(" ", _VARIES.sub("#", output)).split()[:_WORDS]
+def alike(shown: str, printed: str) -> bool:
+    """Return whether a page shows what a command printed, but for what differs from run to run."""
+    lines = shown.splitlines()
+    if _is_shortened(shown):
+        printed = "\n".join(printed.splitlines()[: len(lines) - 1])
+        shown = "\n".join(lines[:-1])
+    first, second = words_of(shown), words_of(printed)
+    if first[:_FIRST] != second[:_FIRST]:
+        return False
+    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _SHARE
+
+
+def words_of(output: str) -> list[str]:
+    """Return the words of an output, without what differs from run to run."""
+    return _BORDERS.sub(" ", _VARIES.sub(" ", output)).split()
+
+
+def _is_shortened(output: str) -> bool:
+    lines = output.splitlines()
+    return bool(lines) and lines[-1].strip() == _SHORTENED
 
 
 def with_outputs(page: str, outputs: Iterator[str]) -> str:
-    """Return the page with these outputs after its commands."""
+    """Return the page with these outputs after its commands, as short as the page had them."""
 
     def filled(block: re.Match[str]) -> str:
-        parts = re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]
-        commands = (part.partition("\n")[0] for part in parts)
-        return "```console\n" + "".join(f"$ {each}\n{next(outputs)}" for each in commands) + "```"
+        steps = [
+            f"$ {step.command}\n{_as_short(step.output, next(outputs))}"
+            for step in steps_of(block[0])
+        ]
+        return "```console\n" + "".join(steps) + "```"
 
     return _BLOCK.sub(filled, page)
+
+
+def _as_short(shown: str, printed: str) -> str:
+    if not _is_shortened(shown):
+        return printed
+    kept = printed.splitlines()[: len(shown.splitlines()) - 1]
+    return "\n".join([*kept, _SHORTENED, ""])

@@ -27,7 +27,7 @@ from api.db import (
     EntryRow,
     ExclusionRow,
     GroupRow,
-    HeadRow,
+    LedgerEndRow,
     MandateRow,
     PersonBlockRow,
     PlatformAccountRow,
@@ -51,7 +51,7 @@ class Books:
     releases: dict[str, ReleaseRow]
     entries: list[EntryRow]
     account: PlatformAccountRow
-    head: HeadRow
+    head: LedgerEndRow
     titles: dict[str, str]
     people: dict[str, dict[str, list[int]]]
     balances: dict[int, int]
@@ -77,7 +77,7 @@ class Books:
                 releases={row.audit_id: row for row in session.exec(select(ReleaseRow))},
                 entries=list(session.exec(by_number)),
                 account=session.exec(select(PlatformAccountRow)).one(),
-                head=session.exec(select(HeadRow)).one(),
+                head=session.exec(select(LedgerEndRow)).one(),
                 titles={row.digest: row.title for row in session.exec(select(ContentRow))},
                 people=people,
                 balances=_balances(session),

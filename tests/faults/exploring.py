@@ -16,9 +16,9 @@ from sqlmodel import select
 
 from api.db import CourseRow, Store
 from api.kernel.failpoints import Failpoint
-from api.kinds.envy_freeness.algorithms.checkpoint import unpacked
+from api.kinds.envy_freeness.algorithms.checkpoint import unpack_state
 from api.platforms.interfaces import Persons
-from platform_sim.draws.randomness import lots
+from platform_sim.draws.randomness import draw_uniform
 
 # What no other audit reaches, and what this one shares with all.
 EXPLORING = (
@@ -75,7 +75,7 @@ class TinyPolicies:
         lines = np.column_stack([targets, steps, arms]).tolist()
         with self.shown.open("a") as file:
             file.writelines(f"{target} {step} {arm}\n" for target, step, arm in lines)
-        return np.rint(lots(1, "pleases", targets * STEPS + steps))
+        return np.rint(draw_uniform(1, "pleases", targets * STEPS + steps))
 
 
 def steps_of(shown: Path) -> dict[int, dict[int, set[int]]]:
@@ -97,7 +97,7 @@ def at_any_moment(store: Store, shown: Path) -> Iterator[str]:
     with store.read() as session:
         for row in session.exec(select(CourseRow)):
             if row.state:
-                yield from _written(unpacked(row.state), taken)
+                yield from _written(unpack_state(row.state), taken)
 
 
 def contradictions(shown: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlmodel import col, func, select
 
-from api.db import AuditRow, CheckpointRow, HeadRow, Store
+from api.db import AuditRow, CheckpointRow, LedgerEndRow, Store
 from api.kernel.settings import load_settings
 from tests.faults.progress import Progress
 from tests.histories import accounts, answers, ledgers
@@ -187,4 +187,4 @@ def _unfinished(store: Store) -> tuple[str, ...]:
 def _is_signed(store: Store) -> bool:
     with store.read() as session:
         newest = session.exec(select(func.max(CheckpointRow.size))).one()
-        return bool(newest == session.exec(select(HeadRow)).one().size)
+        return bool(newest == session.exec(select(LedgerEndRow)).one().size)

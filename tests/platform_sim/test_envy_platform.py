@@ -6,9 +6,14 @@
 import numpy as np
 import pytest
 
-from platform_sim.exploration.bandits import PROBLEMS, alike, by_person
+from platform_sim.exploration.bandits import PROBLEMS, arms_of_people, equal_arms
 from platform_sim.exploration.matrix_completion import complete
-from platform_sim.exploration.policies import best, equal_utility, softmax, utilities
+from platform_sim.exploration.policies import (
+    best_item_policies,
+    equal_utility_policies,
+    softmax,
+    utilities,
+)
 from platform_sim.exploration.preferences import learn, make_preferences
 
 
@@ -62,7 +67,8 @@ def test_envy_comes_with_a_model_too_small_and_goes_with_a_larger(preferences: n
 
 def test_the_best_policies_are_envy_free_and_equal_utility_is_not(preferences: np.ndarray) -> None:
     free, equal = (
-        utilities(preferences, p) for p in (best(preferences), equal_utility(preferences, 20))
+        utilities(preferences, p)
+        for p in (best_item_policies(preferences), equal_utility_policies(preferences, 20))
     )
     assert envy(free) == 0
     assert envy(equal) > 0.02
@@ -78,7 +84,7 @@ def test_the_cap_of_equal_utility_is_the_best_there_is(
         return float(achieved.sum() - penalty / 2 * ((achieved - achieved.mean()) ** 2).sum())
 
     top = preferences.max(axis=1)
-    found = np.diagonal(utilities(preferences, equal_utility(preferences, penalty)))
+    found = np.diagonal(utilities(preferences, equal_utility_policies(preferences, penalty)))
     others = [worth(np.minimum(top, cap)) for cap in np.linspace(0.01, 1, 400)]
     assert worth(found) == pytest.approx(max(others), rel=1e-3)
 
@@ -105,6 +111,8 @@ def test_the_four_problems() -> None:
 def test_rewards_have_their_means() -> None:
     rng, many = np.random.default_rng(0), np.ones(40_000, int)
     # Within 6 standard deviations: missed with probability below 1e-8.
-    assert np.mean(alike(np.array([0.0, 0.3]), rng)(many, many)) == pytest.approx(0.3, abs=0.014)
+    assert np.mean(equal_arms(np.array([0.0, 0.3]), rng)(many, many)) == pytest.approx(
+        0.3, abs=0.014
+    )
     table = np.array([[0.0, 0.0], [0.0, 0.7]])
-    assert np.mean(by_person(table, rng)(many, many)) == pytest.approx(0.7, abs=0.014)
+    assert np.mean(arms_of_people(table, rng)(many, many)) == pytest.approx(0.7, abs=0.014)

@@ -2,19 +2,21 @@ import numpy as np
 import pytest
 
 from platform_sim import SimulatedPlatform
-from platform_sim.samples import declared
+from platform_sim.samples import list_declared_people
 
 
 def test_offers_are_round_and_well_below_the_real_number(fair: SimulatedPlatform) -> None:
     for attribute, figures in fair.offers().items():
         for value, figure in figures.items():
-            assert 0 < figure <= len(declared(fair.world, attribute, value)) / 2
+            assert 0 < figure <= len(list_declared_people(fair.world, attribute, value)) / 2
             assert set(str(figure)[1:]) == {"0"}
 
 
 def test_values_of_an_attribute_are_disjoint(fair: SimulatedPlatform) -> None:
     for attribute, figures in fair.offers().items():
-        people = np.concatenate([declared(fair.world, attribute, value) for value in figures])
+        people = np.concatenate(
+            [list_declared_people(fair.world, attribute, value) for value in figures]
+        )
         assert len(np.unique(people)) == len(people)
 
 
@@ -34,7 +36,7 @@ def test_samples_of_the_qualified_are_qualified(fair: SimulatedPlatform) -> None
 
 def test_everybody_who_declared_is_as_likely_to_be_drawn(fair: SimulatedPlatform) -> None:
     rng = np.random.default_rng(1)
-    pool = declared(fair.world, "gender", "nonbinary")
+    pool = list_declared_people(fair.world, "gender", "nonbinary")
     draws, size = 4_000, len(pool) // 2
     times = np.zeros(fair.world.people)
     for _ in range(draws):

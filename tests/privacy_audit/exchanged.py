@@ -30,7 +30,7 @@ from privacy.two_party import (
     Uploaded,
 )
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.residues import signed
+from privacy.two_party.residues import combine_residues
 from tests.privacy_audit.estimate import Samples
 from tests.privacy_audit.neighbours import SmallPlatform, World
 
@@ -53,7 +53,7 @@ class Exchange:
         found, noise = [], []
         for words in noisy.words:
             both = [key.read(one) for key, one in zip(self.keys, words, strict=True)]
-            found.append(signed([message for message, _ in both], moduli))
+            found.append(combine_residues([message for message, _ in both], moduli))
             noise.append(float(both[0][1]))
         shape = self.sums.shape
         return np.array(found, np.int64).reshape(shape), np.array(noise).reshape(shape)

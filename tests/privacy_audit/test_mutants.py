@@ -15,7 +15,7 @@ from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership, Persons
 from privacy.tables.price import ADD_REMOVE
 from privacy.waist import gaussian, laplace, selection
-from privacy.waist.calibration import Calibrated, scale_of
+from privacy.waist.calibration import Calibrated, find_scale
 from tests.privacy_audit.cases import cases
 from tests.privacy_audit.runs import Case
 from tests.privacy_audit.statistical import LONG_RUNS, RUNS, audit
@@ -70,7 +70,7 @@ def narrower(factor: float) -> Mutate:
 
     def mutate(monkeypatch: pytest.MonkeyPatch) -> None:
         def made(wanted: Calibrated) -> Any:
-            return wanted.make(scale_of(wanted) * factor)
+            return wanted.make(find_scale(wanted) * factor)
 
         for module in (laplace, gaussian, selection):
             monkeypatch.setattr(module, "made", made)

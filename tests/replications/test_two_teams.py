@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.two_party import Entries, errors
-from privacy.two_party.private_set_intersection import each
+from privacy.two_party.private_set_intersection import split_items
 from privacy.two_party.residues import MODULI
 from replications.paper_5 import two_teams
 from replications.paper_5.two_teams import (
@@ -247,7 +247,7 @@ def test_sums_are_only_for_the_learner() -> None:
     for party in (study.tester(), study.client()):
         with pytest.raises(errors.SpentError):
             _ = party.sums
-    assert len(each(bytes(64))) == 2
+    assert len(split_items(bytes(64))) == 2
 
 
 def _play(tester: two_teams.TesterParty, client: ClientParty) -> None:

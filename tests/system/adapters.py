@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Persons, Platform, Scores
 from platform_sim import SimulatedPlatform
@@ -119,7 +119,7 @@ class Gossips(SimulatedPlatform):
 
 def faulty_platform(people: int = 6_000) -> Platform:
     """For `platform-auditor serve`, by its settings."""
-    world = simulated(people=people, seed=7).people
+    world = make_simulated_platform(people=people, seed=7).people
     assert isinstance(world, SimulatedPlatform)
     first = int(world.world.directory.holders("username")[0])
     scores = Faulty(world, victim=first)

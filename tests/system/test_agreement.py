@@ -11,7 +11,7 @@ from auditor_client.cli import app
 from auditor_client.errors import UnsignedError
 from auditor_client.ledger import verify_file
 from auditor_client.local.keys import plain_jwk
-from auditor_client.vetting.application_file import TEMPLATE, agreed, read_prepared
+from auditor_client.vetting.application_file import TEMPLATE, add_agreement, read_prepared
 from auditor_client.vetting.client import Applicant, ledger_origin
 from openapi.resources import ApplicationDraft
 from tests.refusals import refuses
@@ -33,7 +33,7 @@ def test_nobody_is_named_without_their_agreement(deployment: Deployment) -> None
     ada, grace = new_key(), new_key()
     draft = draft_of(ada, grace)
     refused(deployment, ada, draft)
-    elsewhere = agreed(draft, grace, "elsewhere.example/v1/ledger")
+    elsewhere = add_agreement(draft, grace, "elsewhere.example/v1/ledger")
     refused(deployment, ada, elsewhere)
     other = agreed_by(draft_of(ada, grace), deployment.url, grace)
     [principal, colleague] = draft.individuals
@@ -56,7 +56,7 @@ def test_what_was_agreed_to_cannot_be_changed(deployment: Deployment) -> None:
 
 def test_people_outside_an_application_have_nothing_to_agree_to(deployment: Deployment) -> None:
     with refuses(InputError, "not-named"):
-        agreed(draft_of(new_key()), new_key(), ledger_origin(deployment.url))
+        add_agreement(draft_of(new_key()), new_key(), ledger_origin(deployment.url))
 
 
 def test_an_applicants_own_export_verifies_after_erasure_too(

@@ -19,7 +19,7 @@ from tests.system.raw import raw, refused
 from tests.system.scene import set_scene
 from tests.world import Deployment, deployed
 
-LOCK_SECONDS = 1.0
+LOCK_SECONDS = 2.5
 
 
 @pytest.fixture

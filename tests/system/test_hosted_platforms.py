@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from api.app.compose import exported
+from api.app.compose import export_platform_files
 from api.platforms.http import OnnxPlatform, digest_of
 from api.platforms.interfaces import Platform
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
@@ -28,7 +28,7 @@ def through(way: str, platform: Platform, folder: Path) -> Iterator[Platform]:
         with over_http(platform, people_per_call=500) as far:
             yield far
         return
-    files = exported(platform, folder)
+    files = export_platform_files(platform, folder)
     loaded = OnnxPlatform.load(**files)
     assert loaded.scores
     paths = [Path(files["model"]), Path(files["reader_files"]["stems"])]

@@ -75,8 +75,21 @@ def signed_up(deployment: Deployment, url: str, **mandate: Any) -> Auditor:
     return auditor
 
 
-def start(*words: str) -> subprocess.Popen[str]:
-    program = "from auditor_client.cli import main; main()"
+PROGRAM = "from auditor_client.__main__ import main; main()"
+# Sends itself a signal in the first call of a function. The first two words name its module and it.
+INTERRUPTED = f"""
+import os, signal, sys
+wanted = sys.argv.pop(1), sys.argv.pop(1)
+def profile(frame, event, _):
+    if (frame.f_globals.get("__name__"), frame.f_code.co_name) == wanted and event == "call":
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+sys.setprofile(profile)
+{PROGRAM}
+"""
+
+
+def start(*words: str, program: str = PROGRAM) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program, *words],
         stdout=subprocess.PIPE,
@@ -197,6 +210,24 @@ def test_interrupted_before_anything_is_sent_nothing_was_charged(
     said = interrupt(process, gate, "before", signal.SIGINT)
     assert process.returncode == 130
     assert "This command charged nothing" in said
+    assert command.charges() == 0
+
+
+# A module and a function of it, which runs at this stage of the start.
+STAGES = {
+    "its modules load": ("auditor_client.errors", "<module>"),
+    "its command is chosen": ("auditor_client.local.progress", "lines_when_piped"),
+    "its profile is read": ("auditor_client.local.profiles", "load_profile"),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_interrupted_while_it_starts_it_says_so_in_one_line(stage: str, command: Command) -> None:
+    process = start(*STAGES[stage], *command.words, program=INTERRUPTED)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert said.startswith("Interrupted.")
+    assert said.count("\n") == 1
     assert command.charges() == 0
 
 

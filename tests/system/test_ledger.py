@@ -10,9 +10,9 @@ import pytest
 from joserfc.jwk import OKPKey
 from sqlmodel import col, delete, select, update
 
-from api.db import CheckpointRow, EntryRow, HeadRow
+from api.db import CheckpointRow, EntryRow, LedgerEndRow
 from api.ledger import key_rotation as service_keys
-from api.ledger.checkpoints import sign_head
+from api.ledger.checkpoints import issue_checkpoint
 from api.ledger.entries import lock
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
@@ -305,7 +305,7 @@ def rewrite(deployment: Deployment, kind: str, old: str, new: str) -> int:
         session.exec(delete(CheckpointRow))
         session.flush()
         key = deployment.service.auth.keys.current("ledger")
-        sign_head(session, [key], deployment.service.origin, lock(session))
+        issue_checkpoint(session, [key], deployment.service.origin, lock(session))
         return row.number
 
 
@@ -315,8 +315,8 @@ def lose(deployment: Deployment, size: int) -> None:
         at = lock(session)
         session.exec(delete(EntryRow).where(col(EntryRow.number) >= size))
         session.exec(delete(CheckpointRow))
-        session.exec(update(HeadRow).values(size=size))
+        session.exec(update(LedgerEndRow).values(size=size))
         session.flush()
         session.expire_all()
         key = deployment.service.auth.keys.current("ledger")
-        sign_head(session, [key], deployment.service.origin, at)
+        issue_checkpoint(session, [key], deployment.service.origin, at)

@@ -23,7 +23,7 @@ from auditor_client.local.saved_receipt import verify_release
 from openapi.kinds.registry import BUILT_IN
 from openapi.resources import Progress
 from platform_sim import World
-from privacy.ledger.entries import instant
+from privacy.ledger.entries import format_instant
 from privacy.ledger.merkle import leaf_hash
 from privacy.receipts import canonical
 from tests.durability.processes import until
@@ -69,7 +69,7 @@ def test_the_ledger_is_numbered_without_gaps_and_its_leaves_fit(scene: Scene) ->
     for entry in entries:
         stated = {"statement": entry["statement"]} if entry["statement"] else {}
         whole = {name: entry[name] for name in ("number", "kind", "facts")} | stated
-        at = instant(datetime.fromisoformat(entry["at"]))
+        at = format_instant(datetime.fromisoformat(entry["at"]))
         line = canonical(whole | {"at": at, "auditor": entry["auditor_id"]})
         assert entry["leaf"] == b64encode(leaf_hash(line)).decode()
     kinds = Counter(entry["kind"] for entry in entries)

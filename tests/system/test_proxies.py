@@ -12,7 +12,7 @@ import uvicorn
 from pydantic import ValidationError
 
 from api.app.container import Container
-from api.app.server import configured
+from api.app.server import make_server_config
 from api.platforms.interfaces import Platform
 from tests.statements import A_FORM
 from tests.vetting import draft_of, new_key
@@ -26,7 +26,7 @@ PROXY = "127.0.0.2"
 def served(service: Container) -> Iterator[str]:
     """The service with the configuration of `platform-auditor serve`."""
     port = free_port()
-    config = configured(service, "127.0.0.1", port)
+    config = make_server_config(service, "127.0.0.1", port)
     config.lifespan = "off"  # the deployment began the service's work already
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -68,8 +68,8 @@ def test_the_demo_gives_both_verdicts_and_writes_what_it_says(tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     verdicts = re.findall(r"Verdict\s+(\w+)", done.stdout)
-    assert verdicts == ["fair", "unfair"]
-    for name in ("fair", "biased"):
+    assert verdicts == ["fair", "unfair", "unfair"]
+    for name in ("fair", "biased", "learned"):
         [folder] = (tmp_path / "demo").glob(f"*/{name}")
         assert "<svg" in (folder / "report.html").read_text()
         assert (folder / "receipt.json").exists()

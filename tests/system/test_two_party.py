@@ -23,6 +23,7 @@ from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.cli import app
 from auditor_client.errors import (
     AuditFailedError,
+    ConflictError,
     ForbiddenError,
     MandateError,
     NotReleasedError,
@@ -201,6 +202,10 @@ def assert_others_cannot_open(service: Deployment, audit_id: str) -> None:
         [run] = [each for each in other.waiting_runs() if each.audit_id == audit_id]
         with refuses(ForbiddenError, "sealed-to-another"):
             run_opening.state(other._statements, run, Opening(()))
+    # What a regulator found in other messages says nothing about these.
+    foreign = run.model_copy(update={"transcript": f"sha256:{'0' * 64}"})
+    with refuses(ConflictError, "another-transcript"):
+        run_opening.state(service.regulator._statements, foreign, Opening(()))
 
 
 def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(

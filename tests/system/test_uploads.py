@@ -18,7 +18,7 @@ from api.kernel.clock import now
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor
 from auditor_client.audiences.labels import label_names
-from auditor_client.audiences.parts import MEDIA_TYPE, commitment, cut, rows_per_part
+from auditor_client.audiences.parts import MEDIA_TYPE, commitment, encode_parts, rows_per_part
 from auditor_client.audiences.tables import read_members
 from auditor_client.audiences.upload import AudienceUpload
 from auditor_client.errors import ConflictError
@@ -173,7 +173,7 @@ def test_an_upload_that_broke_off_is_resumed_where_it_broke(
     upload = AudienceUpload(auditor._transport, names, members)
     audience_id = upload.begin(AudienceDraft(groups=list(names)))
     first = members.groups[names["g0"]]
-    parts = list(cut(members.kind, first, rows_per_part(first, 8_192)))
+    parts = list(encode_parts(members.kind, first, rows_per_part(first, 8_192)))
     assert len(parts) == 3
     me = raw(small_parts, auditor)
     kept = me.put(audience_id, "g0", parts[0].body, MEDIA_TYPE).json()

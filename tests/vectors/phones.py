@@ -24,6 +24,8 @@ GOOD: list[Case] = [
     ("+44 020 7946 0018", None, "+442079460018"),
     ("0044 (0)20 7946 0018", None, "+442079460018"),
     ("0044 20 7946 0958", "US", "+442079460958"),
+    ("0049 1511 2345678", "DE", "+4915112345678"),
+    ("0044 (0)20 7946 0018", "+49", "+442079460018"),
     ("020 7946 0958", "+44", "+442079460958"),
     ("020 7946 0958", " gb ", "+442079460958"),
     ("(020) 7946 0958", "GG", "+442079460958"),
@@ -94,6 +96,8 @@ BAD: list[Case] = [
     ("39 06 1234567", "IT", None),
     ("+39 (0)333 1234567", None, None),
     ("011 44 20 7946 0958", "US", None),
+    ("00 44 20 7946 0958", "JP", None),
+    ("0049 1511 234", "DE", None),
     ("\u0967\u0968\u0969\u096a\u096b\u096c\u096d", "IN", None),
     ("+44 20 7946 001\u00b2", None, None),
     ("+44 20 7946 0018\n+44 20 7946 0019", None, None),
@@ -106,7 +110,7 @@ def cases() -> list[Case]:
 
 
 def examples() -> Iterator[Case]:
-    """Yield every example number in four formats."""
+    """Yield every example number in five formats."""
     for region in sorted(phonenumbers.SUPPORTED_REGIONS):
         for kind in sorted(PhoneNumberType.values()):
             number = phonenumbers.example_number_for_type(region, kind)
@@ -124,6 +128,7 @@ def _formats(number: PhoneNumber, region: str) -> Iterator[Case]:
     yield _format(number, PhoneNumberFormat.INTERNATIONAL), None, _e164(number)
     yield national, region, _e164(number)
     yield national, f"+{number.country_code}", _e164(number)
+    yield "00" + _e164(number)[1:], "FR", _e164(number)
 
 
 def _format(number: PhoneNumber, form: int) -> str:

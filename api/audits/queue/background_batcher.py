@@ -1,7 +1,7 @@
 """Background batcher: a thread that processes all items that arrived during its last batch.
 
 Under light load it takes each item at once. Under heavy load its batches grow. At most
-`max_pending` items wait; then the submitting thread does.
+`max_pending` items wait; while the queue is full, `submit` blocks.
 """
 
 import logging
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class BackgroundBatcher(Generic[Item]):
-    """A thread that does what it is given, until the block ends and everything is done."""
+    """A thread that processes the submitted items; on exit of the block it finishes them all."""
 
     def __init__(
         self, process: Callable[[Sequence[Item]], object], max_pending: int, name: str
@@ -25,7 +25,7 @@ class BackgroundBatcher(Generic[Item]):
         self._changed = threading.Condition()
         self._waiting: list[Item] = []
         self._busy = self._ends = False
-        # What cannot be done in time must not keep the process from ending.
+        # A daemon thread: unfinished items must not keep the process from ending.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def __enter__(self) -> "BackgroundBatcher[Item]":
@@ -47,7 +47,7 @@ class BackgroundBatcher(Generic[Item]):
             self._changed.notify_all()
 
     def drain(self) -> bool:
-        """Until everything is done; whether anything was to be."""
+        """Wait until every item is processed; return whether there was any."""
         with self._changed:
             if self._idle():
                 return False
@@ -61,14 +61,14 @@ class BackgroundBatcher(Generic[Item]):
         while batch := self._next():
             try:
                 self._process(batch)
-            except BaseException:  # whatever it is, nobody is left to wait for this thread
+            except BaseException:  # of any kind: no other thread would handle it
                 log.exception("%s.error", self._thread.name)
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
 
     def _next(self) -> list[Item]:
-        """All that waits, as soon as anything does; nothing when there will be no more."""
+        """Return all waiting items, as soon as there is one; return nothing after the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._ends)
             batch, self._waiting = self._waiting, []

@@ -1,12 +1,11 @@
-"""The backlog: audits that were charged and wait for a worker, as the latest charge counted them.
+"""Backlog: charged audits that wait for a worker, as the latest charge counted them.
 
-Charges and releases compute in the same processes. Without a limit, a busy service charges more
-audits than it has the time to run. So it sheds the quotes of auditors who have their share of the
-backlog already: an audit that was charged comes before one that has not begun.
-
-A count is used for half a second. After that quotes are served until the next charge counts again.
-So only a service that charges all the time sheds them, and audits that merely take long do not
-count as overload.
+Charges and releases compete for the same processes. Without a limit, a busy service charges more
+audits than it can run in time. So it sheds the quotes of auditors who already have their share of
+the backlog. An audit that was charged takes precedence over one that has not begun. A count is used
+for half a second. After that, quotes are served until the next charge counts again. So only a
+service that charges all the time sheds quotes. Audits that merely take long do not count as
+overload.
 """
 
 import time
@@ -14,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# Waiting audits that are enough to keep a worker busy until the next ones are charged. Auditors
-# whose audits wait share them equally, and each may have one.
+# Number of waiting audits that keep the workers busy until the next charges. Auditors with waiting
+# audits share it equally, and each may have at least one.
 MOST_WAITING: Final = 24
 # Seconds for which a count is used.
 _CURRENT_SECONDS: Final = 0.5
@@ -35,7 +34,7 @@ class _Count:
 
 @dataclass
 class Backlog:
-    """The latest count of one process. Any thread may record and ask."""
+    """The latest count of one process. Any thread may write and read it."""
 
     clock: Callable[[], float] = time.monotonic
     _latest: _Count = field(default_factory=lambda: _Count({}, float("-inf")))
@@ -51,11 +50,11 @@ class Backlog:
         return self._latest.waiting
 
     def has_share(self, auditor_id: str) -> bool:
-        """Whether the auditor has its share of the backlog, by a current count."""
+        """Return whether the auditor has its share of the backlog, by a current count."""
         latest = self._latest
         return self.is_current and latest.waiting.get(auditor_id, 0) >= latest.share
 
     @property
     def is_current(self) -> bool:
-        """Whether an audit was charged a moment ago."""
+        """Whether an audit was charged within the last half second."""
         return self.clock() - self._latest.at < _CURRENT_SECONDS

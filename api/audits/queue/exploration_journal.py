@@ -1,7 +1,7 @@
 """Journal of an audit that explores: the steps that it has done so far, in the database.
 
-It is written by the holder of the audit's claim alone, so a worker that was given up for dead
-cannot undo what its successor did. A writer learns whether the audit was stopped.
+Only the worker that holds the audit's claim writes it. So a worker that was presumed dead cannot
+undo the steps of its successor. On each write, the worker learns whether the audit was stopped.
 """
 
 import time
@@ -15,14 +15,15 @@ from sqlmodel import Session, col, delete, select
 from api.db import AuditRow, CourseRow, Store
 from api.kernel.clock import now
 
-# A longer wait is spent in the queue, and other audits run meanwhile.
+# Longest wait within a worker. During a longer wait the audit is back in the queue, so that other
+# audits run.
 PATIENCE = timedelta(seconds=0.25)
 
 _FORGET = delete(CourseRow).where(col(CourseRow.audit_id).in_(bindparam("audits", expanding=True)))
 
 
 class PausedError(Exception):
-    """The audit goes on at that time."""
+    """The audit has to wait, and continues at the time `until`."""
 
     def __init__(self, until: datetime) -> None:
         super().__init__(until)
@@ -30,11 +31,11 @@ class PausedError(Exception):
 
 
 class StoppedError(Exception):
-    """A regulator or an operator had the audit stopped."""
+    """A regulator or an operator stopped the audit."""
 
 
 class LeaseLostError(Exception):
-    """Another worker has taken the audit up."""
+    """Another worker has claimed the audit."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class AuditJournal:
             return row.state if row else None
 
     def write(self, state: bytes) -> None:
-        """Commit; what was got done counts against no attempt."""
+        """Commit the state. Progress resets the count of attempts."""
         with self.store.write() as session:
             audit = self._mine(session)
             audit.attempts, audit.claims = 0, 1

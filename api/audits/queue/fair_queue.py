@@ -1,17 +1,17 @@
-"""Fair queue: auditors take turns, so that nobody has to wait for all audits of somebody else.
+"""Fair queue: auditors alternate, so that nobody waits for all audits of somebody else.
 
-Every charged audit gets a position: after the auditor's own last unfinished audit, and not before
-those that run now. An audit takes as many positions as it has batches of people, so that a large
-one waits longer (self-clocked fair queueing). Workers take the lowest position first. An auditor
-who is alone is served at once, however often they ask. One who comes while a hundred audits of
-another wait is served after one or two of these.
+Every charged audit gets a position. It comes after the auditor's own last unfinished audit, and not
+before the audits that run now. An audit takes as many positions as it has batches of people, so a
+large one waits longer (self-clocked fair queueing). Workers take the lowest position first. An
+auditor who is alone is served at once, however many audits they submit. An auditor who arrives
+while a hundred audits of another wait is served after one or two of these.
 
 An auditor who is alone does not get all workers, however long their audits take. One of the workers
 with a heartbeat (`api.audits.queue.heartbeats`) stays free for others. If there is only one worker,
 others wait for its present audit.
 
-The queue is bounded, for each auditor and in all. Beyond that, audits are refused before the
-charge. The size of an audience counts by what was uploaded, never by who was found (R2).
+The queue is bounded, for each auditor and in total. Above the bounds, audits are refused before the
+charge. The size of an audience counts by its upload, never by the people who were found (R2).
 """
 
 from dataclasses import dataclass
@@ -39,11 +39,12 @@ from api.kernel.settings import Settings
 from api.kinds.registry import AudienceFacts, kinds_outside_workers
 from privacy.tables.membership import BATCH
 
-# When to ask again. How fast the line moves would tell of the work that others make.
+# Constant, because a time that follows the queue would reveal how many audits others submit.
 RETRY_AFTER_SECONDS = 10
-# What settings allow at most.
+# Longest lease that the settings allow.
 LONGEST_LEASE = timedelta(seconds=600)
-# The kinds are read when a statement runs: those of packages are admitted after this import.
+# The kinds are read when a statement runs, because the kinds of packages are admitted after this
+# import.
 _OUTSIDE_WORKERS: BindParameter[list[str]] = bindparam(
     "outside_workers", callable_=kinds_outside_workers, expanding=True
 )
@@ -51,7 +52,7 @@ _RUNS_IN_WORKER = col(AuditRow.kind).not_in(_OUTSIDE_WORKERS)
 
 
 def waiting_audits() -> ColumnElement[bool]:
-    """Audits that a worker may begin: what is suspended waits elsewhere."""
+    """Return the condition for audits that a worker may begin; those of suspended mandates wait."""
     halted = select(col(MandateRow.id)).where(col(MandateRow.state) != "active")
     return and_(
         col(AuditRow.state) == "charged",
@@ -61,20 +62,20 @@ def waiting_audits() -> ColumnElement[bool]:
 
 
 def running_audits() -> ColumnElement[bool]:
-    """Audits that a worker has."""
+    """Return the condition for audits that a worker has claimed."""
     return and_(col(AuditRow.state) == "running", col(AuditRow.claim).is_not(None))
 
 
 def at_worker_quota(running: Any, most: Any, workers: Any) -> Any:
-    """Whether an auditor has as many workers already as one may have; of numbers, or in SQL.
+    """Return whether an auditor has the maximum number of workers, for numbers or for SQL columns.
 
-    As many as the settings say, one fewer than there are, and one at least.
+    The maximum is the setting, at most one fewer than there are workers, and at least one.
     """
     return (running > 0) & ((running >= most) | (running >= workers - 1))
 
 
 def below_worker_quota() -> ColumnElement[bool]:
-    """Audits of auditors who may have one more worker."""
+    """Return the condition for audits of auditors who may have one more worker."""
     live = and_(col(ProcessRow.works), col(ProcessRow.seen_at) > bindparam("heard"))
     workers = select(func.count()).select_from(ProcessRow).where(live).scalar_subquery()
     taken = (
@@ -87,10 +88,10 @@ def below_worker_quota() -> ColumnElement[bool]:
 
 
 def abandoned_audits() -> ColumnElement[bool]:
-    """Audits whose lease ran out.
+    """Return the condition for audits whose lease has expired.
 
-    A lease longer than any that is given is of a clock that was turned back since. To take over
-    too early does no harm: only the holder of the claim can release.
+    A lease that ends later than any lease can comes from a clock that has been turned back since.
+    Taking over too early does no harm: only the holder of the claim can release.
     """
     lease = col(AuditRow.lease_until)
     over = or_(lease < bindparam("now"), lease > bindparam("latest"))
@@ -102,17 +103,19 @@ _ORDER = (_POSITION, col(AuditRow.submitted_at), col(AuditRow.id))
 
 
 def _first(*those: ColumnElement[bool]) -> Select[int, datetime, str]:
-    """The one on the lowest place that nobody else is taking.
+    """Select the audit at the lowest position that no other worker is taking.
 
-    Of one state, in the order of an index: PostgreSQL steps over what has left that state, and
-    marks it. Of two states it would look again at all that was in either since the last vacuum.
+    Each query reads one state in the order of an index. PostgreSQL then skips rows that have left
+    that state, and marks them. With two states in one query it would read every row that was in
+    either since the last vacuum.
     """
     found = select(*_ORDER).where(*those).order_by(*_ORDER).limit(1)
     return select(found.with_for_update(skip_locked=True).subquery())
 
 
-# The two questions of every audit are put together once: that takes longer than to answer them.
-# What was begun is finished; what was not waits for a suspended mandate to be resumed.
+# The two queries are combined once at import, because building them takes longer than running them.
+# Abandoned audits are finished in any case; waiting audits of a suspended mandate wait until it is
+# resumed.
 _EITHER = union_all(
     _first(abandoned_audits()), _first(waiting_audits(), below_worker_quota())
 ).subquery()
@@ -130,7 +133,8 @@ _TAKE = (
     .returning(*_AUDITS.c)
 )
 _WAITS, _RUNS = col(AuditRow.state) == "charged", col(AuditRow.state) == "running"
-# Of each auditor: how many wait, and the last place that is served, the first and the last of all.
+# For each auditor: the number of waiting audits, the last position in service, and the first and
+# last of all positions.
 _QUEUE = (
     select(
         col(AuditRow.auditor_id),
@@ -147,7 +151,7 @@ _QUEUE = (
 def dequeue(
     connection: Connection, claim: str, until: datetime, settings: Settings
 ) -> AuditRow | None:
-    """Return the audit that a worker runs next, claimed by it."""
+    """Return the audit that a worker runs next, claimed with the token `claim`."""
     at = now()
     asked = {
         "token": claim,
@@ -167,7 +171,7 @@ class QueueSnapshot:
 
     settings: Settings
     waiting: dict[str, int]  # by auditor
-    last: dict[str, int]  # the place of each auditor's last
+    last: dict[str, int]  # position of each auditor's last audit
     served: int | None
     first: int | None
 
@@ -183,13 +187,13 @@ class QueueSnapshot:
         )
 
     def enqueue(self, auditor_id: str, facts: AudienceFacts) -> int:
-        """The place of one more audit; a line that is full takes none."""
+        """Return the position of one more audit; raise `QueueFullError` if the queue is full."""
         own = self.waiting.get(auditor_id, 0)
         if own >= self.settings.waiting_per_auditor:
-            raise _full(f"{own} audits of yours wait already")
+            raise _full(f"{own} of your audits already wait")
         if sum(self.waiting.values()) >= self.settings.waiting_in_all:
-            raise _full("too many audits wait already, most of them of others")
-        # F = max(v, F of the auditor's last) + length, with v the furthest place that is served.
+            raise _full("too many audits already wait, most of them of other auditors")
+        # F = max(v, F of the auditor's last) + length, with v the furthest position in service.
         furthest = self.served if self.served is not None else self.first or 0
         position = max(furthest, self.last.get(auditor_id, 0)) + 1 + facts.members // BATCH
         self.waiting[auditor_id], self.last[auditor_id] = own + 1, position
@@ -199,6 +203,7 @@ class QueueSnapshot:
 
 def _full(why: str) -> QueueFullError:
     return QueueFullError(
-        f"{why}: nothing was charged, send it again in {RETRY_AFTER_SECONDS} s or later",
+        f"The queue is full: {why}. Nothing was charged."
+        f" Send it again in {RETRY_AFTER_SECONDS} s or later.",
         headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )

@@ -15,7 +15,8 @@ from typing import Generic, TypeVar
 
 from api.kernel.errors import UnavailableError
 
-# Seconds that one waits to be served by another. Who holds the lock has time limits of its own.
+# Seconds that a request waits for another thread to commit it. The thread that holds the lock has
+# time limits of its own.
 _WAIT_SECONDS = 30.0
 
 Held = TypeVar("Held")
@@ -26,17 +27,17 @@ Result = TypeVar("Result")
 @dataclass(eq=False)
 class _PendingRequest(Generic[Request, Result]):
     request: Request
-    # Set when there is an answer, or when it is this one's turn to do the work.
+    # Set when there is a result, or when this request leads the next batch.
     ready: threading.Event = field(default_factory=threading.Event)
     result: Future[Result] = field(default_factory=Future)
 
 
 class GroupCommit(Generic[Held, Request, Result]):
-    """Group commit: `commit` answers a batch in its order while `acquire` holds the lock.
+    """Group commit: `commit` answers a batch in order, while `acquire` holds the lock.
 
-    Where `commit` raises, the whole batch is undone.
-
-    `can_join` tells who may be done with others, and `fatal` what would be raised for each.
+    If `commit` raises, the whole batch is rolled back. `can_join` decides whether a request may
+    join a batch. An error in `fatal` would be raised for every request, so it is raised for all at
+    once.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         self._waiting: list[_PendingRequest[Request, Result]] = []
 
     def __call__(self, request: Request) -> Result:
-        """The answer to this, or what is raised in place of one."""
+        """Return the result of this request, or raise its error."""
         mine = _PendingRequest[Request, Result](request)
         with self._guard:
             self._waiting.append(mine)
@@ -65,12 +66,14 @@ class GroupCommit(Generic[Held, Request, Result]):
         return mine.result.result(timeout=0)
 
     def _give_up(self, mine: _PendingRequest[Request, Result]) -> None:
-        """Leave the line and raise, unless this one was told at the last moment."""
+        """Leave the queue and raise, unless this request got its result or became leader
+        meanwhile.
+        """
         with self._guard:
             if mine.ready.is_set():
                 return
             self._waiting.remove(mine)
-        # A request that was chosen already may still be committed: a retry with the same key is
+        # A request that is in a batch already may still be committed: a retry with the same key is
         # safe.
         raise UnavailableError(
             f"The ledger was locked for {self._patience:g} s. Try again with the same key.",
@@ -78,15 +81,16 @@ class GroupCommit(Generic[Held, Request, Result]):
         )
 
     def _run_as_leader(self, mine: _PendingRequest[Request, Result]) -> None:
-        """Have the first who waits, which is this one, answered with all who may join it."""
+        """Commit the first waiting request, which is this one, with all that may join it."""
         try:
             self._commit_batch(mine)
-        except BaseException as error:  # whatever it is, the others are not left to wait
+        except BaseException as error:  # of any kind: the other requests must not wait for ever
             _fail([mine], error)
         finally:
             with self._guard:
                 self._waiting = [pending for pending in self._waiting if not pending.result.done()]
-                # Told under the guard: who gives up has left the line before, or leads.
+                # Set under the guard: a request that gives up has left the queue before, or it
+                # leads.
                 for pending in self._waiting[:1]:
                     pending.ready.set()
 
@@ -125,7 +129,7 @@ class GroupCommit(Generic[Held, Request, Result]):
         return batch, None
 
     def _select_batch(self) -> list[_PendingRequest[Request, Result]]:
-        """The first who waits, and all who may join it."""
+        """Return the first waiting request, and all that may join it."""
         batch: list[_PendingRequest[Request, Result]] = []
         for pending in self._pending():
             if not batch or self._can_join(pending.request, [other.request for other in batch]):

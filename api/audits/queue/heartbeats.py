@@ -1,4 +1,4 @@
-"""Heartbeats: every process writes a row every few seconds that says what it has done.
+"""Heartbeats: every few seconds each process writes a row with its figures.
 
 A process that was silent for `SILENCE` is dead or hangs. Its row is deleted after a day. The same
 write tells `api.telemetry.readiness` whether this process can write to the database.
@@ -21,13 +21,13 @@ from api.kernel.clock import now
 from api.kernel.ids import new_id
 from api.ledger.entries import await_lock
 from api.telemetry.metrics import BACKGROUND_WRITES
-from api.telemetry.process_counters import Figures, RequestCounts, figures, routes
+from api.telemetry.process_counters import Figures, RequestCounts, compute_figures, list_routes
 from api.telemetry.readiness import WriteRecord
 
-# A process that was silent for longer counts as lost.
+# Silence after which a process counts as lost.
 SILENCE = timedelta(seconds=45)
 KEPT = timedelta(days=1)
-# What was done in so long a time is recent.
+# Period that the figures call recent.
 RECENT = timedelta(minutes=15)
 
 log = logging.getLogger(__name__)
@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Heartbeat:
-    """The heartbeat of this process, on a thread of its own.
+    """Heartbeat of this process, on a thread of its own.
 
-    After each successful write `refresh` is called, which may read the database.
+    It calls `refresh` after each successful write; `refresh` may read the database.
     """
 
     store: Store
@@ -64,8 +64,8 @@ class Heartbeat:
             self._safely(self.refresh)
 
     def write_row(self) -> None:
-        """Write down that this process runs, and its figures."""
-        at, found = now(), routes()
+        """Write the row of this process, with its figures."""
+        at, found = now(), list_routes()
         self._past.append((at, found))
         while at - self._past[0][0] > RECENT:
             self._past.popleft()
@@ -78,13 +78,14 @@ class Heartbeat:
             works=self.works,
             started_at=self.started_at,
             seen_at=at,
-            figures=figures(found, self._past[0][1]).model_dump(mode="json"),
+            figures=compute_figures(found, self._past[0][1]).model_dump(mode="json"),
         )
         with self.store.write() as session:
             session.exec(delete(ProcessRow).where(col(ProcessRow.seen_at) < at - KEPT))
             session.merge(made)
             session.flush()
-            # Last, so that nobody waits for long: a process that cannot charge is not ready.
+            # The lock comes last, so that nobody waits long for it. A process that cannot charge is
+            # not ready.
             await_lock(session)
 
     def delete_row(self) -> None:
@@ -95,7 +96,7 @@ class Heartbeat:
         """Call `act`, log what it raises, and return whether it succeeded."""
         try:
             act()
-        except Exception:  # the next one may succeed
+        except Exception:  # the next call may succeed
             log.exception("presence.error")
             return False
         return True
@@ -116,7 +117,7 @@ class Process:
 
 
 def list_processes(session: Session) -> list[Process]:
-    """All that were heard of within a day, the oldest first."""
+    """Return all processes with a heartbeat within the last day, the oldest first."""
     rows = session.exec(select(ProcessRow).order_by(col(ProcessRow.started_at)))
     return [
         Process(row, Figures.model_validate(row.figures), now() - row.seen_at > SILENCE)

@@ -1,8 +1,8 @@
-"""Claims: an audit that a worker has, by a token, until a lease runs out that it renews.
+"""Claims: a worker holds an audit by a token, until a lease expires, which the worker renews.
 
-When its holder dies the lease runs out, and the next worker resumes the audit on its own charge.
-Only the holder of the token can release, so that nothing is released twice. An audit that must wait
-a while is left to the queue: its lease runs out when it is to go on.
+If the worker dies, the lease expires, and the next worker resumes the audit on its own charge. Only
+the holder of the token can release, so that nothing is released twice. An audit that has to wait
+goes back to the queue: its lease expires when it is to continue.
 """
 
 import logging
@@ -22,7 +22,7 @@ from api.db import AuditRow, Store, change_all
 from api.kernel.clock import now
 from api.kernel.settings import Settings
 
-# Several rows are locked in one order; request and price are not read.
+# Rows are always locked in the same order. Request and price are not read.
 _RUNNING = (
     select(AuditRow)
     .options(
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def claim_next(store: Store, settings: Settings) -> AuditRow | None:
-    """The audit whose turn it is, if there is one."""
+    """Return the next audit of the queue, claimed; return None if there is none."""
     with store.write_once() as connection:
         return fair_queue.dequeue(
             connection, secrets.token_hex(16), lease_expiry(settings), settings
@@ -51,21 +51,24 @@ def claim_next(store: Store, settings: Settings) -> AuditRow | None:
 
 
 def lease_expiry(settings: Settings) -> datetime:
-    """Return the time until which a claim holds that is made or renewed now."""
+    """Return the expiry of a lease that begins or is renewed now."""
     return now() + timedelta(seconds=settings.lease_seconds)
 
 
 def still_held(
     session: Session, audits: Sequence[AuditRow], *, wait: bool = True
 ) -> list[AuditRow]:
-    """Those of these audits that are still claimed as they were, locked; or those that are free."""
+    """Return those of these audits whose claim is unchanged, locked.
+
+    With `wait=False`, skip rows that another transaction has locked.
+    """
     claims = {audit.id: audit.claim for audit in audits}
     rows = session.scalars(_LOCKED if wait else _FREE, {"audits": list(claims)})
     return [row for row in rows if row.claim == claims[row.id]]
 
 
 def release_lease(store: Store, audits: Sequence[AuditRow], until: datetime) -> None:
-    """Somebody goes on with them then, or asks again as soon as any lease would run out."""
+    """Give up the claims of these audits until `until`, or at most half the longest lease."""
     latest = now() + fair_queue.LONGEST_LEASE / 2
     left = {"lease_until": min(until, latest), "claim": None, "claims": 0}
     with store.write() as session:
@@ -73,14 +76,14 @@ def release_lease(store: Store, audits: Sequence[AuditRow], until: datetime) -> 
 
 
 def renew(store: Store, settings: Settings, audits: Sequence[AuditRow]) -> None:
-    """Renew the leases of these audits; those that are being released need none."""
+    """Renew the leases of these audits, except those that are being released."""
     longer = {"lease_until": lease_expiry(settings)}
     with store.write() as session:
         change_all(session, [(row, longer) for row in still_held(session, audits, wait=False)])
 
 
 class Leases:
-    """Keeps the claims of all that is under way, from one thread, which ends when nothing is."""
+    """Leases of all audits under way. One thread renews them, and ends when there are none."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._settings = store, settings
@@ -101,7 +104,7 @@ class Leases:
                 self._alive = True
 
     def untrack(self, *audits: AuditRow) -> None:
-        """Let these claims be; another of the same audit is kept."""
+        """Stop renewing these claims; another claim on the same audit stays."""
         with self._guard:
             for audit in audits:
                 kept = self._kept.get(audit.id)

@@ -1,17 +1,17 @@
 """Workers: any number of threads and processes that run charged audits, one claim at a time.
 
-A worker claims an audit, runs it, and hands its release to a thread that commits it, while it takes
-up the next (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All releases wait
-for the ledger lock, and to commit one takes longer than to run a small audit. So the releases that
-are ready are committed in one batch, or one by one if that fails.
-Auditors take turns: `api.audits.queue.fair_queue`.
+A worker claims an audit and runs it. It hands the release to a thread that commits it, and claims
+the next audit meanwhile (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All
+releases wait for the ledger lock, and one commit takes longer than running a small audit. So the
+releases that are ready are committed in one batch, or one by one if that fails. The order of
+auditors is that of `api.audits.queue.fair_queue`.
 
 Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
-on, a failure is final: the audit has failed and its charge is kept. A database that is unavailable
-is given the same draw again for a while. Only if that fails too, or if the process or its claim is
-gone, does another attempt draw new noise; the first draw was never stored. A failure after the draw
-that cannot be committed at once is remembered until it is (`api.audits.final_failures`).
-docs/explanation/guarantee.md says why none of this depends on what was drawn.
+on, a failure is final: the audit has failed and its charge is kept. If the database is unavailable,
+the same draw is offered to it again for a while. Another attempt draws new noise only if that fails
+too, or if the process or its claim is gone; the first draw was never stored. A failure after the
+draw that cannot be committed at once is remembered until it is (`api.audits.final_failures`).
+docs/explanation/guarantee.md says why none of this depends on the draw.
 """
 
 import logging
@@ -56,12 +56,12 @@ from api.telemetry import tracing
 from api.telemetry.metrics import AUDITS
 
 MAX_ATTEMPTS = 5
-# An audit that was taken up so often and never finished kills its workers.
+# Number of claims without an end, after which the audit fails: it seems to kill its workers.
 MAX_CLAIMS = 50
 TASK_INTERVAL_SECONDS = 60.0
-# Releases that may wait to be committed; until there are fewer, no audit is claimed.
+# Releases that may wait for their commit; while there are as many, no audit is claimed.
 MAX_PENDING_RELEASES = 16
-# Seconds for which a database that is unavailable is given the same release, and the first pause.
+# Seconds for which the same release is offered to an unavailable database, and the first pause.
 COMMIT_SECONDS = 2.0
 COMMIT_PAUSE_SECONDS = 0.05
 
@@ -69,7 +69,7 @@ log = logging.getLogger(__name__)
 
 
 class DrawnError(Exception):
-    """A failure after noise was drawn, of which its cause tells: it is not tried again."""
+    """A failure after noise was drawn, with its cause: the audit is not tried again."""
 
 
 @dataclass
@@ -79,18 +79,18 @@ class Worker:
     keys: SigningKeys
     settings: Settings
     engine: Engine
-    # Told which audit is in which state, once that is committed.
+    # Called with an audit and its state, after the commit.
     on_state_change: Callable[[str, str], None] = lambda _audit, _state: None
-    # Done once a minute between two audits.
+    # Called once a minute, between two audits.
     tasks: Sequence[Callable[[], None]] = ()
 
     def __post_init__(self) -> None:
         self.pace = ReleasePace(self.settings)
-        # Of what it is at: the audit that it runs, and those whose releases are not committed yet.
+        # Leases of the present audit, and of those whose releases are not committed yet.
         self.leases = Leases(self.store, self.settings)
 
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
-        """Run audits until told to stop; a failing database is waited for, not died of."""
+        """Run audits until `stop` is set; wait for a database that fails."""
         tidied = None
         with BackgroundBatcher(self._release, MAX_PENDING_RELEASES, "releases") as releases:
             while not stop.is_set():
@@ -99,11 +99,11 @@ class Worker:
                         for task in self.tasks:
                             task()
                         tidied = time.monotonic()
-                    # When a release is committed, its auditor may have one more, also where that
-                    # was while nothing could be claimed.
+                    # After a commit its auditor may have one more worker, even if nothing could be
+                    # claimed meanwhile.
                     under_way = bool(self.leases.tracked)
                     busy = self._run_next(releases.submit) or releases.drain() or under_way
-                except Exception:  # one bad moment must not end the worker
+                except Exception:  # one error must not end the worker
                     log.exception("worker.error")
                     busy = False
                 if not busy:
@@ -111,18 +111,20 @@ class Worker:
                     wake.clear()
 
     def run_one(self) -> bool:
-        """Run the next audit, if there is one, until its release is committed."""
+        """Run the next audit until its release is committed; return whether there was one."""
         return self._run_next(lambda made: self._release([made]))
 
     def hand_over(self) -> None:
-        """Leave what it is at to another worker, at once: this one cannot release it any more."""
+        """Give up all present audits at once, for another worker; this one can no longer release
+        them.
+        """
         if audits := self.leases.tracked:
             leases.release_lease(self.store, audits, now())
             for audit in audits:
                 log.warning("audit.parked", extra={"audit": audit.id})
 
     def _run_next(self, release: Callable[[FinishedRun], None]) -> bool:
-        """Run the next audit, if there is one, and hand over what came of it."""
+        """Run the next audit and submit its result; return whether there was an audit."""
         final_failures.finish_all(self.store)
         audit = self._claim()
         if audit is None:
@@ -154,7 +156,7 @@ class Worker:
             with tracing.span("audit", audit=audit.id, kind=audit.kind):
                 return self._execute(audit)
         except UNAVAILABLE:
-            raise  # no attempt of the audit's: it waits for the database, however long
+            raise  # not an attempt of this audit: it waits for the database, without limit
         except Exception as error:
             self._failed(audit, error)
             return None
@@ -162,7 +164,7 @@ class Worker:
     def _execute(self, audit: AuditRow) -> FinishedRun:
         begun = self.pace.clock()
         reduced = self._reduce(audit)
-        key = self.keys.current("receipt")  # the first one is written to the store
+        key = self.keys.current("receipt")  # the first key is written to the store
         if final_failures.is_marked(audit.id):
             raise DrawnError
         try:
@@ -184,7 +186,7 @@ class Worker:
         return reduce(work, membership, context)
 
     def _release(self, some: Sequence[FinishedRun]) -> None:
-        """Commit these releases in one transaction or, where that fails, each in its own."""
+        """Commit these releases in one transaction; if that fails, commit each in its own."""
         self.pace.wait(max(made.due for made in some))
         try:
             _until_available(lambda: self._commit(some))
@@ -201,9 +203,10 @@ class Worker:
             self.leases.untrack(*(made.audit for made in some))
 
     def _release_each(self, some: Sequence[FinishedRun], error: Exception) -> None:
-        """Release each of those that could not be committed together because of this error.
+        """Release audits one by one, after `error` prevented their common commit.
 
-        Any of their draws may have caused it. So where the database is unavailable now, they fail.
+        Any of their draws may have caused the error. So if the database is unavailable now, they
+        fail.
         """
         for place, made in enumerate(some):
             try:
@@ -213,7 +216,7 @@ class Worker:
                     for each in some[place:]:
                         self._mark(each.audit)
                 raise
-            except Exception:  # it is marked; the others are released
+            except Exception:  # this audit is marked; the others are released
                 log.exception("audit.error", extra={"audit": made.audit.id})
 
     def _commit(self, some: Sequence[FinishedRun]) -> None:
@@ -235,7 +238,7 @@ class Worker:
             log.info("audit.released", extra={"audit": audit.id})
 
     def _failed(self, audit: AuditRow, error: Exception) -> None:
-        """See to an audit of which nothing came."""
+        """Handle an audit that produced no result, by its error."""
         match error:
             case PausedError():
                 leases.release_lease(self.store, [audit], error.until)
@@ -261,12 +264,12 @@ class Worker:
         final_failures.finish(audit.id)
 
     def _mark(self, audit: AuditRow) -> None:
-        """Keep in mind that the audit must fail, until that is committed."""
+        """Mark that the audit must fail, until that is committed."""
         write = partial(_until_available, lambda: self._end_drawn(audit))
         final_failures.mark(self.store, audit.id, write)
 
     def _end_drawn(self, audit: AuditRow) -> None:
-        """Fail an audit whatever worker holds it: nobody may draw on its charge any more."""
+        """Fail an audit whichever worker holds it: nobody may draw on its charge any more."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
             row = session.get(AuditRow, audit.id, with_for_update=True)
@@ -277,7 +280,7 @@ class Worker:
         self._told(row, "internal")
 
     def _give_back(self, audit: AuditRow, reason: str, *, for_good: bool = False) -> None:
-        """Try again when the lease has run out, and fail after some attempts."""
+        """Return the audit to the queue until its lease expires; fail it after `MAX_ATTEMPTS`."""
         with self.store.write() as session:
             written = next_second(ledger.lock(session))
             rows = leases.still_held(session, [audit])
@@ -298,7 +301,7 @@ class Worker:
 
 
 def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> None:
-    """Fail an audit finally, in one transaction with the entry in the ledger."""
+    """Fail an audit finally, in one transaction with its ledger entry."""
     change_state(row, "failed")
     row.finished_at, row.failure = whole_second(now()), reason
     purge_journals(session, row.id)
@@ -309,7 +312,9 @@ def _end(session: Session, row: AuditRow, reason: str, written: datetime) -> Non
 
 
 def _until_available(write: Callable[[], None]) -> None:
-    """Write; if the database is unavailable, write the same again for up to `COMMIT_SECONDS`."""
+    """Write; while the database is unavailable, write the same again, for up to
+    `COMMIT_SECONDS`.
+    """
     until, pause = time.monotonic() + COMMIT_SECONDS, COMMIT_PAUSE_SECONDS
     while True:
         try:

@@ -1,7 +1,7 @@
-"""A worker at work in a thread of its own, and the end of its shift.
+"""Thread of a worker, and its orderly stop.
 
-Told to stop, it takes up nothing more. It has some time to finish what it is at; an audit that
-takes longer is left to another worker, which begins it anew on the same charge.
+After a request to stop, the worker claims no more audits. It has some time to finish the present
+one. An audit that takes longer is left to another worker, which begins it again on the same charge.
 """
 
 import gc
@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from api.audits.queue.worker import Worker
 
-# Objects that come before they are looked through for garbage: Python's own number is for programs
-# that are small.
+# Number of new objects that starts a garbage collection. Python's default suits small programs.
 _GC_THRESHOLD = 10_000
 
 
@@ -27,13 +26,13 @@ def freeze_startup_objects() -> None:
 @dataclass
 class WorkerThread:
     worker: Worker
-    # Set when there may be something to do.
+    # Set when there may be an audit to run.
     wake: threading.Event = field(default_factory=threading.Event)
     _stop: threading.Event = field(default_factory=threading.Event)
     _until: float = math.inf
 
     def __post_init__(self) -> None:
-        # What was left to another must not keep the process from ending.
+        # A daemon thread: an audit left to another worker must not keep the process from ending.
         self._thread = threading.Thread(
             target=self.worker.run, args=(self._stop, self.wake), name="worker", daemon=True
         )
@@ -42,14 +41,14 @@ class WorkerThread:
         self._thread.start()
 
     def request_stop(self) -> None:
-        """Take up nothing more: the time to finish is counted from now."""
+        """Claim no more audits; the time to finish counts from now."""
         if not self._stop.is_set():
             self._until = time.monotonic() + self.worker.settings.shutdown_seconds
             self._stop.set()
             self.wake.set()
 
     def stop(self) -> None:
-        """Finish what is begun, or leave it."""
+        """Finish the present audit, or leave it to another worker when the time is over."""
         if not self._thread.is_alive():
             return
         self.request_stop()

@@ -1,7 +1,7 @@
-"""Forms for every kind of audit, made of the contract of the kind.
+"""Forms for every kind of audit, generated from the contract of the kind.
 
-A parameter of the contract is a field of the form: chosen where there are `choices`, else written,
-within the limits that the contract states. What code knows better than people is not asked for.
+A parameter of the contract is a field of the form: a choice if it has `choices`, otherwise an input
+within the limits of the contract. Parameters that code can determine are not in the form.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from openapi.resources import ContextField
 Given = Mapping[str, Sequence[str]]
 Widget = Literal["choice", "choices", "number", "amount", "text", "lines"]
 
-# A page is read by people: fewer bins than a program would ask for.
+# Fewer bins than programs use, because people read the page.
 MOST_BINS = 20
 CONTEXT = "context"
-# Follows from what else is chosen: the log of the page, Gaussian noise from a ρ.
+# Determined by other choices: the log by the page, Gaussian noise by a ρ.
 _MADE = ("log", CONTEXT)
 _BY_FIELD = ("content", "audience", "mandate")
 _WIDGETS: dict[str, Widget] = {
@@ -33,7 +33,7 @@ _WIDGETS: dict[str, Widget] = {
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a form, with what was given or is usual."""
+    """One field of a form, with its given or usual value."""
 
     name: str
     label: str
@@ -48,9 +48,9 @@ class Field:
 
 
 def form_of(kind: str, choices: Choices, given: Given) -> list[Field]:
-    """Return the fields of a kind, those that must be decided first."""
+    """Return the fields of a kind; the main ones come first."""
     found: list[Field] = []
-    for each in asked_for(kind):
+    for each in list_parameters(kind):
         found.append(_field(each, choices, given))
         if each.levels:
             found.append(_levels(given))
@@ -58,7 +58,7 @@ def form_of(kind: str, choices: Choices, given: Given) -> list[Field]:
     return found
 
 
-def asked_for(kind: str) -> list[RequestParameter]:
+def list_parameters(kind: str) -> list[RequestParameter]:
     """Return the parameters of a kind that a page asks for."""
     return [
         each
@@ -68,12 +68,12 @@ def asked_for(kind: str) -> list[RequestParameter]:
 
 
 def form_name(each: RequestParameter) -> str:
-    """Return the name of a field in addresses of the page, which stay as they are."""
+    """Return the name of a field in URLs of the page, which must stay stable."""
     return each.field if each.role in _BY_FIELD else each.name
 
 
 def _implied(each: RequestParameter) -> bool:
-    """Whether the page chooses by itself: the noise by ε or ρ, and all groups of a column."""
+    """Return whether the page determines it: the noise by ε or ρ, and all groups of a column."""
     return each.name == "mechanism" or each.among == "values"
 
 
@@ -105,10 +105,10 @@ def _widget(each: RequestParameter, options: Options) -> Widget:
 
 
 def _usual(each: RequestParameter, options: Options) -> tuple[str, ...]:
-    """Return what a form begins with."""
+    """Return the initial values of a field."""
     if each.role == "words":
         return tuple(options) if each.default is None else ()
-    if each.role == "bins":
+    if each.role == "bins" and each.default is not None:
         return (str(min(MOST_BINS, each.default)),)
     if each.name == "epsilon" and each.default is None:
         return ("1",)
@@ -120,7 +120,7 @@ def _usual(each: RequestParameter, options: Options) -> tuple[str, ...]:
 
 
 def _levels(given: Given) -> Field:
-    words = "Values of a discrete score", "In place of bins, for instance 1, 2, 3."
+    words = "Values of a discrete score", "Instead of bins, for instance 1, 2, 3."
     return Field("levels", *words, "text", tuple(given.get("levels", ())))
 
 

@@ -22,7 +22,7 @@ Options = dict[str, str]
 
 @dataclass(frozen=True)
 class Choices:
-    """For one kind of audit and, where the kind is of one, one log."""
+    """Options for one kind of audit and, if the kind reads a log, one log."""
 
     catalogue: Catalogue
     contents: list[Content]
@@ -32,7 +32,7 @@ class Choices:
     log: LogOffer | None
 
     def options_of(self, each: RequestParameter) -> Options:
-        """Return what can be chosen for a parameter; nothing where it is written."""
+        """Return the options of a parameter; none if it is typed."""
         match each.role:
             case "content" | "contents":
                 return {content.id: content.title for content in self.contents}
@@ -48,7 +48,7 @@ class Choices:
         return {}
 
     def _among(self, among: str | None) -> list[str]:
-        """Return columns or words of the log among which a parameter is chosen."""
+        """Return the columns or categories of the log from which a parameter is chosen."""
         if self.log is None:
             return []
         numbers = [column.name for column in self.log.numbers]
@@ -65,12 +65,12 @@ class Choices:
 
     @property
     def words(self) -> dict[str, list[str]]:
-        """The columns of words of the log, and what is in them."""
+        """Return the categorical columns of the log, with their categories."""
         return {column.name: column.values for column in self.log.words} if self.log else {}
 
     @property
     def strategies(self) -> list[str]:
-        """Those that are measured, by random traffic."""
+        """Return the measured strategies, without random traffic."""
         traffic = self.log.traffic if self.log else None
         known = self.words.get(traffic.strategy, []) if traffic else []
         return [name for name in known if traffic and name != traffic.random]
@@ -82,18 +82,18 @@ class Choices:
 
     def _mandates(self) -> Options:
         chosen = {each.id: f"{each.purpose[:60]} ({each.currency})" for each in self.mandates}
-        return {"": "the one in force that ends first", **chosen}
+        return {"": "the valid one that ends first", **chosen}
 
 
 def load_choices(visit: PageRequest, session: Session, kind: str, log: str | None) -> Choices:
-    """Return the options for this kind, on this log or the first that suits."""
+    """Return the options for this kind, on this log or the first suitable one."""
     caller = visit.caller
     parts = visit.console.parts
     catalogue = get_catalogue(parts.platform, parts.settings)
     people = list_audiences(session, caller, limit=_NEWEST).items
     mandates = get_budget(session, caller).mandates
     done = list_audits(session, caller, limit=_NEWEST).items
-    logs = suitable(catalogue, kind)
+    logs = list_suitable_logs(catalogue, kind)
     return Choices(
         catalogue,
         list_contents(session, caller, limit=_NEWEST).items,
@@ -104,8 +104,8 @@ def load_choices(visit: PageRequest, session: Session, kind: str, log: str | Non
     )
 
 
-def suitable(catalogue: Catalogue, kind: str) -> list[LogOffer]:
-    """The logs that a kind can be asked of."""
+def list_suitable_logs(catalogue: Catalogue, kind: str) -> list[LogOffer]:
+    """Return the logs that an audit of this kind can read."""
     reads = CONTRACTS[kind].reads
     if reads == "traffic":
         return [log for log in catalogue.logs if log.traffic and log.traffic.random]
@@ -113,8 +113,8 @@ def suitable(catalogue: Catalogue, kind: str) -> list[LogOffer]:
     return [log for log in catalogue.logs if log.traffic is None] if reads == "logs" else []
 
 
-def elsewhere(kind: str) -> bool:
-    """Whether keys and sums of a kind stay with the researcher: no page may hold them."""
+def needs_local_keys(kind: str) -> bool:
+    """Return whether keys and sums of a kind stay with the researcher: no page may hold them."""
     return CONTRACTS[kind].reads == "hidden groups"
 
 

@@ -1,10 +1,10 @@
-"""A filled form as the request that it asks for, made as the SDK makes it."""
+"""Parsing of a filled form into its request, as the SDK builds it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.console.forms.fields import Given, asked_for, context_of, form_name
+from api.console.forms.fields import Given, context_of, form_name, list_parameters
 from api.console.forms.options import Choices
 from api.kernel.errors import InvalidRequestError
 from openapi.kinds.unions import AnyRequest
@@ -22,7 +22,7 @@ def request_of(
     half = auditor_kind(kind)
     facts = _PageFacts(choices, result)
     try:
-        said = _said(kind, choices, given)
+        said = _collect_said(kind, choices, given)
         request: AnyRequest = build_request(half.contract, half.asking, said, facts)  # type: ignore[assignment]
     except InputError as error:
         raise InvalidRequestError(f"{error} Nothing was spent.") from error
@@ -42,17 +42,17 @@ class _PageFacts:
     def audience(self, audience_id: str) -> Audience:
         found = {each.id: each for each in self.choices.audiences}
         if audience_id not in found:
-            raise InvalidRequestError("that audience is not yours, or is not sealed")
+            raise InvalidRequestError("That audience is not yours, or is not sealed.")
         return found[audience_id]
 
     def names(self, _: str) -> Mapping[str, str]:
         return {}  # names of groups stay with the researcher
 
 
-def _said(kind: str, choices: Choices, given: Given) -> dict[str, Any]:
-    """Return what was said, by parameter: text as it was typed, and lists that were ticked."""
+def _collect_said(kind: str, choices: Choices, given: Given) -> dict[str, Any]:
+    """Return the given values by parameter: text as typed, and lists of ticked options."""
     said: dict[str, Any] = {"levels": _text(given, "levels") or None}
-    for each in asked_for(kind):
+    for each in list_parameters(kind):
         name = form_name(each)
         if each.role in ("contents", "words"):
             said[each.name] = [value for value in given.get(name, ()) if value]

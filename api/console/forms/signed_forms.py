@@ -1,4 +1,4 @@
-"""Forms that their sender signed in the browser (static/signing.js): the API's two headers."""
+"""Forms that their sender signed in the browser (static/signing.js), as the API's two headers."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -6,11 +6,11 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from api.kernel.errors import UnsignedError
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 
 
 class _Fields(BaseModel):
-    """As `api.web.parameters` has the headers."""
+    """Fields with the limits of the headers in `api.web.parameters`."""
 
     key: Annotated[str, Field(min_length=8, max_length=200, pattern=r"^[\x21-\x7e]+$")]
     signature: Annotated[
@@ -19,7 +19,7 @@ class _Fields(BaseModel):
 
 
 def signed_by(form: Mapping[str, str], origin: str) -> SignedRequest:
-    """Return the signature that a form carries.
+    """Return the key and the signature of a form.
 
     The statement itself is verified where it is read.
     """
@@ -27,6 +27,6 @@ def signed_by(form: Mapping[str, str], origin: str) -> SignedRequest:
         fields = _Fields.model_validate(dict(form))
     except ValidationError as error:
         raise UnsignedError(
-            "the form is not signed: choose your key file and let scripts run; nothing was done"
+            "The form is not signed. Nothing was done. Choose your key file and enable JavaScript."
         ) from error
     return SignedRequest(fields.key, fields.signature, origin)

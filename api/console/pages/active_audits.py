@@ -1,4 +1,4 @@
-"""Running audits on which a regulator may have to act.
+"""Page of running audits on which a regulator may have to act.
 
 Audits that show people something can be stopped. Two-party runs may wait to be opened.
 """
@@ -35,7 +35,7 @@ class Exploring:
 
 @router.get("/regulator/running")
 def show_running(visit: RegulatorVisit, session: ReadDep) -> Response:
-    """Both lists; neither says how far anything got, which is private."""
+    """Show both lists, without any progress, which is private."""
     return visit.page(
         "regulator/running.html",
         exploring=list_exploring(session),
@@ -46,13 +46,13 @@ def show_running(visit: RegulatorVisit, session: ReadDep) -> Response:
 def _waiting(session: Session) -> list[StoredRun]:
     try:
         from api.two_party import openings
-    except ImportError:  # without the extra `two-party` there are none
+    except ImportError:  # without the extra `two-party` there are no runs
         return []
     return openings.list_waiting_runs(session)
 
 
 def list_exploring(session: Session) -> list[Exploring]:
-    """The oldest first."""
+    """Return the audits that explore, the oldest first."""
     query = (
         select(AuditRow, ChargeRow, AuditorRow)
         .join(ChargeRow, col(ChargeRow.audit_id) == col(AuditRow.id))

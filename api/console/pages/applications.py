@@ -1,4 +1,4 @@
-"""Applications, as a regulator reads them: what waits until when, and each of them whole."""
+"""Pages of applications for regulators: those that need a decision, and each one in full."""
 
 from typing import Annotated, get_args
 
@@ -20,7 +20,7 @@ from openapi.resources import Application, ApplicationState
 
 router = pages()
 
-# Where somebody else than the platform has to do something before a deadline.
+# States in which somebody other than the platform must act before a deadline.
 WAITING = tuple(state for state, period in PERIODS.items() if period.who != "operator")
 _SHOWN = 25
 
@@ -47,7 +47,7 @@ def list_applications(
 def show_application(
     application_id: str, visit: RegulatorVisit, session: ReadDep, calendar: CalendarDep
 ) -> Response:
-    """One application whole, and what can be decided on it now."""
+    """Show one application in full, with the decisions that are possible now."""
     application = queries.get_application(session, visit.caller, calendar, application_id)
     return visit.page(
         "regulator/application.html", application=application, events=events(application)
@@ -64,7 +64,7 @@ def events(application: Application) -> list[str]:
 
 
 def list_waiting(session: Session, calendar: Calendar) -> list[Application]:
-    """The most urgent of what waits, first."""
+    """Return the applications that need a decision, the most urgent first."""
     query = select(ApplicationRow).where(col(ApplicationRow.state).in_(WAITING))
     rows = session.exec(query.order_by(col(ApplicationRow.due)).limit(_SHOWN))
     return [to_wire(session, row, calendar) for row in rows]

@@ -1,7 +1,7 @@
-"""Audiences: a list, and an upload that the browser prepares.
+"""Pages of audiences: a list, and an upload that the browser prepares.
 
-Identifiers are normalised and hashed, and names of groups give way to labels, before anything is
-sent (static/audience.js). What arrives here is what the SDK would send.
+The browser normalises and hashes identifiers, and replaces names of groups with labels, before it
+sends anything (static/audience.js). This page receives what the SDK would send.
 """
 
 from typing import Annotated

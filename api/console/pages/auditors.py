@@ -1,11 +1,11 @@
-"""Auditors and their mandates: who, which, in what state, how much of it is spent."""
+"""Pages of auditors and their mandates: people, states, and spent budgets."""
 
 from collections.abc import Sequence
 
 from fastapi.responses import Response
 from sqlmodel import Session, col, select
 
-from api.accounts.service import auditor_view, researcher_view
+from api.accounts.service import auditor_to_wire, researcher_to_wire
 from api.audits.charges import list_charges
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit
@@ -14,21 +14,21 @@ from api.kernel.clock import now
 from api.kernel.errors import NotFoundError
 from api.ledger import to_wire
 from api.mandates.queries import get_mandate
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.web.dependencies import ReadDep
 from api.web.parameters import CursorQuery
 from openapi.resources import Entry
 
 router = pages()
 
-# What becomes of a mandate, as the ledger has it.
+# Kinds of ledger entries that change a mandate.
 _LIFE = ("mandate", "decision", "mandate-change", "suspension", "resumption", "termination")
 
 
 @router.get("/regulator/auditors")
 def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
-    """Everybody who may audit, what they were granted, and what is left of it."""
-    found = overview(session, visit.console.parts.settings)
+    """List all auditors with their mandates and remaining budgets."""
+    found = build_overview(session, visit.console.parts.settings)
     return visit.page("regulator/auditors.html", found=found)
 
 
@@ -36,10 +36,10 @@ def list_auditors(visit: RegulatorVisit, session: ReadDep) -> Response:
 def show_auditor(
     auditor_id: str, visit: RegulatorVisit, session: ReadDep, cursor: CursorQuery = None
 ) -> Response:
-    """One auditor: its mandates, its people, what it was charged."""
-    found = overview(session, visit.console.parts.settings, auditor_id)
+    """Show one auditor: its mandates, its people, its charges."""
+    found = build_overview(session, visit.console.parts.settings, auditor_id)
     if not found.auditors:
-        raise NotFoundError(f"no auditor {auditor_id}")
+        raise NotFoundError(f"There is no auditor {auditor_id}.")
     people = session.exec(
         select(ResearcherRow)
         .where(ResearcherRow.auditor_id == auditor_id)
@@ -48,25 +48,28 @@ def show_auditor(
     return visit.page(
         "regulator/auditor.html",
         auditor=found.auditors[0],
-        people=[researcher_view(row) for row in people],
+        people=[researcher_to_wire(row) for row in people],
         charges=list_charges(session, auditor_id, cursor=cursor, limit=25),
     )
 
 
 @router.get("/regulator/mandates/{mandate_id}")
 def show_mandate(mandate_id: str, visit: RegulatorVisit, session: ReadDep) -> Response:
-    """One mandate: what it allows, its burn-down by the SDK's own chart, and its history."""
+    """Show one mandate: its terms, its burn-down by the SDK's own chart, and its history."""
     from auditor_client.budget.burn_down import burn_down
-    from auditor_client.budget.charts import burn_down_chart, words  # Altair takes a second
+    from auditor_client.budget.charts import (  # Altair takes a second
+        burn_down_chart,
+        describe_panel,
+    )
 
     mandate = get_mandate(session, mandate_id)
     spent = burn_down(mandate, _entries(session, mandate.auditor_id, ("charge", "refund")), now())
     return visit.page(
         "regulator/mandate.html",
         mandate=mandate,
-        auditor=auditor_view(session.get_one(AuditorRow, mandate.auditor_id)),
+        auditor=auditor_to_wire(session.get_one(AuditorRow, mandate.auditor_id)),
         people=_names(session, mandate.researcher_ids or ()),
-        words=words(spent),
+        words=describe_panel(spent),
         chart=burn_down_chart([spent]).to_dict(),
         history=[
             entry

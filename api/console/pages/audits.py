@@ -1,4 +1,4 @@
-"""Audits of every kind: price, the researcher's own signature, progress and result.
+"""Pages of audits of every kind: price, the researcher's own signature, progress and result.
 
 The browser signs exactly the request that this page showed, with the researcher's key file
 (static/signing.js). The key is never sent. See ADR 0012.
@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
-from api.console.forms.options import Choices, elsewhere, load_choices, suitable
+from api.console.forms.options import Choices, list_suitable_logs, load_choices, needs_local_keys
 from api.console.forms.parsing import request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
@@ -38,7 +38,7 @@ router = pages()
 
 @dataclass(frozen=True)
 class Complaint:
-    """Why there is no price."""
+    """Reason why there is no price."""
 
     status: int
     title: str
@@ -56,7 +56,7 @@ Delta = Annotated[float, Query(gt=0, lt=1)]
 
 @router.get("/audits")
 def list_audits(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = None) -> Response:
-    """The history, newest first."""
+    """List the audits, newest first."""
     found = queries.list_audits(session, visit.caller, cursor, 25)
     return visit.page("audits.html", audits=found, titles=TITLES)
 
@@ -68,7 +68,7 @@ def prepare_audit(
     kind: Annotated[AuditKind, Query()] = DEFAULT,
     log: Annotated[str | None, Query(max_length=100)] = None,
 ) -> Response:
-    """Choose; then see the price. Nothing is spent."""
+    """Show the form and, once it is filled, the price. Nothing is spent."""
     offer = load_choices(visit, session, kind, log)
     given = _given(visit)
     asked, quote, complaint = _priced(visit, session, kind, offer, given)
@@ -80,9 +80,9 @@ def prepare_audit(
         kinds={each: TITLES[each] for each in offer.catalogue.kinds},
         note=_note(offer, kind),
         offer=offer,
-        logs=[each.name for each in suitable(offer.catalogue, kind)],
-        elsewhere=elsewhere(kind),
-        fields=[] if elsewhere(kind) else form_of(kind, offer, given),
+        logs=[each.name for each in list_suitable_logs(offer.catalogue, kind)],
+        elsewhere=needs_local_keys(kind),
+        fields=[] if needs_local_keys(kind) else form_of(kind, offer, given),
         first_kind=_first_kind(kind, offer),
         allowed=any(kind in mandate.kinds for mandate in offer.mandates),
         bins=next(iter(given.get("bins", ())), "").strip(),
@@ -98,12 +98,12 @@ def prepare_audit(
 
 @router.post("/audits")
 def submit_audit(visit: AuditorVisit, form: FormDep) -> Response:
-    """Charge what the researcher signed."""
+    """Charge the audit that the researcher signed."""
     parts = visit.console.parts
     try:
         request = REQUEST.validate_json(form.get("request", ""))
     except ValidationError as error:
-        raise InvalidRequestError("the request cannot be read; nothing was charged") from error
+        raise InvalidRequestError("The request cannot be read. Nothing was charged.") from error
     signed = signed_by(form, parts.origin)
     audit = service.submit_audit(parts.submissions, parts.wake, visit.caller, request, signed)
     return visit.go(f"/audits/{audit.id}")
@@ -131,7 +131,7 @@ def show_audit(
 
 @router.post("/audits/{audit_id}/cancel")
 def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
-    """Cancel and refund, as long as nothing private was read."""
+    """Cancel the audit and refund its charge, if nothing private has been read."""
     parts = visit.console.parts
     service.cancel_audit(parts.store, visit.caller, audit_id, parts.settings)
     return visit.go(f"/audits/{audit_id}")
@@ -139,14 +139,14 @@ def cancel_audit(audit_id: str, visit: AuditorVisit) -> Response:
 
 @router.get("/audits/{audit_id}/events")
 async def follow_audit(audit_id: str, visit: AuditorVisit) -> Response:
-    """The audit's state whenever it changes, as server-sent events."""
+    """Stream the audit's state as server-sent events, at every change."""
     parts = visit.console.parts
     return await service.follow_audit(parts.store, parts.streams, lambda: visit.caller, audit_id)
 
 
 @router.get("/audits/{audit_id}/release.json")
 def get_release(audit_id: str, visit: AuditorVisit) -> Response:
-    """The release as it was signed."""
+    """Return the release as it was signed."""
     release = queries.get_release(visit.console.parts.store, visit.caller, audit_id)
     return _file(release, "application/json", f"{audit_id}.json")
 
@@ -172,7 +172,7 @@ def get_report(
     alpha: Alpha = None,
     delta: Delta = 0.05,
 ) -> Response:
-    """The SDK's report, with labels in place of names."""
+    """Return the SDK's report, with labels instead of names."""
     from api.console.results.page_data import build_report
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -182,7 +182,7 @@ def get_report(
 
 @router.get("/audits/{audit_id}/data.csv")
 def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
-    """The noisy numbers, one row each."""
+    """Return the noisy numbers, one per row."""
     from api.console.results.page_data import build_table
 
     audit = queries.get_audit(session, visit.caller, audit_id)
@@ -190,7 +190,7 @@ def get_data(audit_id: str, visit: AuditorVisit, session: ReadDep) -> Response:
 
 
 def _given(visit: PageRequest) -> dict[str, list[str]]:
-    """The form as it was filled; nothing at the first look."""
+    """Return the filled fields of the form; nothing on the first visit."""
     found: dict[str, list[str]] = {}
     for name, value in visit.request.query_params.multi_items():
         found.setdefault(name, []).append(value)
@@ -204,8 +204,8 @@ def _priced(
     offer: Choices,
     given: dict[str, list[str]],
 ) -> tuple[AnyRequest | None, Quote | None, Complaint | None]:
-    """The request of a filled form and its price, or what is wrong with it."""
-    if not given or elsewhere(kind):
+    """Return the request of a filled form and its price, or the reason why there is none."""
+    if not given or needs_local_keys(kind):
         return None, None, None
     try:
         asked = request_of(kind, offer, given, lambda audit: _released(visit, session, audit))
@@ -228,7 +228,7 @@ def _prospect(
 
 
 def _first_kind(kind: AuditKind, offer: Choices) -> str | None:
-    """Return the kind of which an audit must be released before; None if there is one."""
+    """Return the kind that must be released first; None if nothing is missing."""
     lacking = (
         each.of
         for each in parameters_of(CONTRACTS[kind].request)
@@ -238,7 +238,7 @@ def _first_kind(kind: AuditKind, offer: Choices) -> str | None:
 
 
 def _released(visit: PageRequest, session: Session, audit_id: str) -> Any:
-    """Return a released audit of the caller's, which another one follows from."""
+    """Return a released audit of the caller's, on which another one depends."""
     from api.console.results.page_data import result_of
 
     return result_of(visit, session, queries.get_audit(session, visit.caller, audit_id))

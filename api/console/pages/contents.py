@@ -1,4 +1,4 @@
-"""Trial content: a list, and a form to upload more."""
+"""Pages of trial content: a list, and a form to upload more."""
 
 from fastapi.responses import Response
 from pydantic import ValidationError
@@ -25,22 +25,24 @@ def list_contents(visit: AuditorVisit, session: ReadDep, cursor: CursorQuery = N
 
 @router.post("/contents")
 def upload_content(visit: AuditorVisit, form: FormDep) -> Response:
-    """Keep the content of the form."""
+    """Store the content of the form."""
     parts = visit.console.parts
     service.upload_content(parts.store, visit.caller, draft_of(form), parts.settings)
     return visit.go("/contents")
 
 
 def draft_of(form: dict[str, str]) -> ContentDraft:
-    """The content of a form; attributes are lines of `name: value`."""
+    """Return the content of a form; attributes are lines of `name: value`."""
     lines = [line for line in form.get("attributes", "").splitlines() if line.strip()]
     pairs = [[part.strip() for part in line.split(":", 1)] for line in lines]
     if any(len(pair) != 2 for pair in pairs):
-        raise InvalidRequestError("write each attribute as name: value; nothing was kept")
+        raise InvalidRequestError("Write each attribute as name: value. Nothing was stored.")
     fields = {name: form.get(name, "") for name in ("kind", "title", "text")}
     try:
         return ContentDraft.model_validate({**fields, "attributes": dict(pairs)})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
-        raise InvalidRequestError(f"{where}: {what_is_wrong(first)}; nothing was kept") from error
+        raise InvalidRequestError(
+            f"{where}: {what_is_wrong(first)}. Nothing was stored."
+        ) from error

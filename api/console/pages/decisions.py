@@ -1,4 +1,4 @@
-"""Deciding on an application: what a form asks for becomes a request, to be read and signed."""
+"""Pages for decisions on an application: a form becomes a request, to be read and signed."""
 
 import shlex
 from datetime import UTC, datetime
@@ -42,9 +42,9 @@ TITLES = {
 def prepare_decision(
     application_id: str, event: str, visit: RegulatorVisit, session: ReadDep, form: FormDep
 ) -> Response:
-    """The decision as it would be stated. Nothing is decided yet."""
+    """Show the decision for signing. Nothing is decided yet."""
     if event not in TITLES:
-        raise NotFoundError(f"there is no decision {event}")
+        raise NotFoundError(f"There is no decision {event}.")
     calendar = visit.console.parts.calendar
     application = queries.get_application(session, visit.caller, calendar, application_id)
     if event in get_args(MediationOutcome):
@@ -58,7 +58,7 @@ def prepare_decision(
 
 @router.post("/regulator/decisions")
 def decide(visit: RegulatorVisit, form: FormDep) -> Response:
-    """Decide as it was signed."""
+    """Make the decision that was signed."""
     parts = visit.console.parts
     draft, signed = (
         confirm_and_sign.parse_signed(DecisionDraft, form),
@@ -70,7 +70,7 @@ def decide(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/mediations")
 def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
-    """The step of the mediation that was signed."""
+    """Take the step of the mediation that was signed."""
     parts = visit.console.parts
     draft, signed = (
         confirm_and_sign.parse_signed(MediationDraft, form),
@@ -80,16 +80,18 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
     return visit.go(f"/regulator/applications/{made.id}")
 
 
-def words_of(form: dict[str, str], name: str = "reasons") -> Personal:
-    """A text of a form: erasable, and the ledger commits to it. Browsers end lines with CRLF."""
+def read_personal_text(form: dict[str, str], name: str = "reasons") -> Personal:
+    """Return an erasable text of a form with a salt. The ledger commits to it. Browsers end lines
+    with CRLF.
+    """
     text = "\n".join(form.get(name, "").strip().splitlines())
     if not text:
-        raise InvalidRequestError(f"write your {name}; nothing was done")
+        raise InvalidRequestError(f"Write your {name}. Nothing was done.")
     return parse_draft(Personal, text=text, salt=Personal.fresh("…").salt)
 
 
 def _decision(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    reasons, until = words_of(form), form.get("until") or None
+    reasons, until = read_personal_text(form), form.get("until") or None
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
@@ -104,7 +106,7 @@ def _decision(application: Application, event: str, form: dict[str, str]) -> Sig
 
 
 def _mediation(application: Application, event: str, form: dict[str, str]) -> SignedAct:
-    text, days = words_of(form), form.get("days") or None
+    text, days = read_personal_text(form), form.get("days") or None
     draft = parse_draft(
         MediationDraft, application_id=application.id, outcome=event, text=text, days=days
     )
@@ -116,9 +118,9 @@ def _mediation(application: Application, event: str, form: dict[str, str]) -> Si
 def _approval(
     visit: PageRequest, session: Session, application: Application, form: dict[str, str]
 ) -> SignedAct:
-    """The mandate of the form, and the digest of the application as it was submitted."""
+    """Return the approval: the mandate of the form, and the digest of the submitted application."""
     submitted = queries.get_application_draft(session, visit.caller, application.id)
-    limits, reasons = _limits(application, form), words_of(form)
+    limits, reasons = _limits(application, form), read_personal_text(form)
     draft = parse_draft(
         DecisionDraft,
         application_id=application.id,
@@ -159,7 +161,7 @@ def _begin_of(day: str) -> datetime:
     try:
         return datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError as error:
-        raise InvalidRequestError(f"{day!r} is not a date; nothing was done") from error
+        raise InvalidRequestError(f"{day!r} is not a date. Nothing was done.") from error
 
 
 def _granted(application: Application, limits: MandateLimits) -> Words:
@@ -174,17 +176,17 @@ def _granted(application: Application, limits: MandateLimits) -> Words:
     if limits.renewal:
         rows += [
             ("Renewal", f"{limits.renewal.kind}, every {limits.renewal.days} days"),
-            ("Limit for its life", f"{limits.lifetime_limit} {currency}"),
+            ("Lifetime limit", f"{limits.lifetime_limit} {currency}"),
         ]
     if limits.exploration_limit:
-        rows += [("People may lose", f"{limits.exploration_limit} units of reward in all")]
+        rows += [("People may lose", f"{limits.exploration_limit} units of reward in total")]
     if _hides_weights(limits):
         rows += [("Two-party runs to open", f"{limits.opened_share:.0%}")]
     return tuple(rows)
 
 
 def _hides_weights(limits: MandateLimits) -> bool:
-    """Return whether the mandate allows a kind of which a regulator opens runs."""
+    """Return whether the mandate allows a kind whose runs a regulator opens."""
     return any(name in PLANS and PLANS[name].hides_weights for name in limits.kinds)
 
 

@@ -1,4 +1,4 @@
-"""The start page: an introduction for visitors; for signed-in people, the start of their work."""
+"""Start page: an introduction for visitors; signed-in people go to the start of their work."""
 
 from fastapi.responses import Response
 
@@ -12,7 +12,7 @@ router = pages()
 @router.get("")
 @router.get("/")
 def show_home(visit: VisitDep) -> Response:
-    """The first page."""
+    """Show the introduction, or redirect to the home page of the caller's role."""
     if visit.known is not None and visit.known.role in HOMES:
         return visit.go(HOMES[visit.known.role])
     return visit.page("home.html")

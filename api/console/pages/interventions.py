@@ -1,4 +1,4 @@
-"""A regulator's signed interventions, with reasons, in a mandate or in an audit that explores."""
+"""Pages for a regulator's signed interventions, with reasons, in a mandate or a running audit."""
 
 import shlex
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from fastapi.responses import Response
 
 from api.console.forms.signed_forms import signed_by
-from api.console.pages.decisions import words_of
+from api.console.pages.decisions import read_personal_text
 from api.console.rendering import pages
 from api.console.security import confirm_and_sign
 from api.console.security.confirm_and_sign import SignedAct, parse_draft
 from api.console.security.current_user import FormDep, PageRequest, RegulatorVisit
 from api.identity.caller import Caller
 from api.kernel.errors import NotFoundError
-from api.ledger.statements import SignedRequest
+from api.ledger.signed_requests import SignedRequest
 from api.vetting import service
 from api.vetting.dependencies import InterventionParts
 from openapi.resources import Mandate, MandateStateDraft, StopDraft
@@ -22,23 +22,23 @@ router = pages()
 
 Intervention = Callable[[InterventionParts, Caller, MandateStateDraft, SignedRequest], Mandate]
 
-# By the word of the address: title, what follows, the statement's action, and where it is sent.
+# By the word in the URL: title, consequence, the statement's action, and the URL that receives it.
 TURNS: dict[str, tuple[str, str, str, str]] = {
     "suspend": (
         "Suspend the mandate",
-        "Nothing more is charged to it; audits that were not begun wait, running ones finish.",
+        "Nothing more is charged to it. Audits that have not begun wait; running ones finish.",
         "suspension",
         "/regulator/suspensions",
     ),
     "resume": (
         "Lift the suspension",
-        "The mandate is in force again, and waiting audits run.",
+        "The mandate can be charged again, and waiting audits run.",
         "resumption",
         "/regulator/resumptions",
     ),
     "terminate": (
         "Terminate the mandate",
-        "This cannot be undone. Audits that were not begun are cancelled and refunded. Running ones"
+        "This cannot be undone. Audits that have not begun are cancelled and refunded. Running ones"
         " finish.",
         "termination",
         "/regulator/terminations",
@@ -48,11 +48,11 @@ TURNS: dict[str, tuple[str, str, str, str]] = {
 
 @router.post("/regulator/mandates/{mandate_id}/{turn}")
 def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The act as it would be stated. Nothing is done yet."""
+    """Show the intervention for signing. Nothing is done yet."""
     if turn not in TURNS:
-        raise NotFoundError(f"a mandate cannot be asked to {turn}")
+        raise NotFoundError(f"There is no intervention {turn}.")
     title, follows, action, address = TURNS[turn]
-    reason = words_of(form, "reason")
+    reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", turn, mandate_id, "--reason", reason.text]
     act = SignedAct(
         title=title,
@@ -83,8 +83,8 @@ def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/running/{audit_id}/stop")
 def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """The order to stop as it would be stated. Nothing is stopped yet."""
-    reason = words_of(form, "reason")
+    """Show the order to stop for signing, before it is signed."""
+    reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
     act = SignedAct(
         title="Stop the audit",
@@ -95,8 +95,8 @@ def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Respons
             ("Audit", audit_id),
             (
                 "What follows",
-                "From its next batch on nobody is shown anything more. Nothing is released; what "
-                "was begun stays charged.",
+                "From its next batch on, nobody is shown anything more. Nothing is released, and "
+                "an audit that has begun stays charged.",
             ),
             ("Reason", reason.text),
         ),

@@ -1,7 +1,7 @@
-"""The ledger to look into: searched, filtered, an entry whole, the signed heads.
+"""Pages of the ledger: search, filters, single entries, checkpoints.
 
-Everything a page claims of the ledger is checked in the reader's browser (static/ledger.js) against
-what was signed: see `evidence`.
+The reader's browser verifies every statement of a page about the ledger against the signatures
+(static/ledger.js): see `api.console.results.ledger_proofs`.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ from api.console.security.current_user import PageRequest, RegulatorVisit
 from api.db import EntryRow
 from api.kernel.errors import InvalidRequestError
 from api.ledger import queries, to_wire
-from api.ledger.visibility import visible
+from api.ledger.visibility import select_visible_entries
 from api.web.dependencies import ReadDep
 from api.web.pagination import page
 from api.web.parameters import EntryNumberPath, NumberCursor
@@ -28,7 +28,7 @@ from privacy.ledger.notes import Note
 
 router = pages()
 
-# As docs/reference/ledger.md lists them.
+# In the order of docs/reference/ledger.md.
 KINDS = (
     "settings",
     "model",
@@ -62,7 +62,7 @@ KINDS = (
     "balance-repair",
     "kind-enabled",
 )
-# What an entry is about, in a line: the first few of these that it has.
+# Fields that summarise an entry: the first few that it has.
 _TELLING = (
     "decision",
     "outcome",
@@ -89,7 +89,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class LedgerFilter:
-    """The filter that the reader chose."""
+    """Filter that the reader chose."""
 
     q: str
     kind: str
@@ -98,8 +98,8 @@ class LedgerFilter:
     until: date | None
 
     def query(self, visit: PageRequest) -> SelectOfScalar[EntryRow]:
-        """Days are days of UTC, and the last is among them."""
-        found = visible(visit.caller)
+        """Return the query; days are days of UTC, and the last day is included."""
+        found = select_visible_entries(visit.caller)
         if self.kind:
             found = found.where(EntryRow.kind == self.kind)
         if self.auditor:
@@ -115,7 +115,7 @@ class LedgerFilter:
         )
 
     def fields(self) -> dict[str, str]:
-        """As they stand in an address."""
+        """Return the fields as they are in a URL."""
         return {name: str(value) for name, value in asdict(self).items() if value}
 
 
@@ -130,13 +130,13 @@ def explore(
     until: str = "",
     cursor: NumberCursor = None,
 ) -> Response:
-    """The entries that are looked for, newest first."""
+    """List the entries that match the filter, newest first."""
     wanted = LedgerFilter(q.strip(), kind, auditor, _day(since), _day(until))
     found = page(session, wanted.query(visit), EntryRow.number, to_wire, cursor, _SHOWN)
     auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
         "regulator/ledger.html",
-        entries=[(entry, gist(entry)) for entry in found.items],
+        entries=[(entry, summarise_entry(entry)) for entry in found.items],
         following=found.next,
         wanted=wanted,
         kinds=KINDS,
@@ -145,16 +145,18 @@ def explore(
 
 
 @router.get("/regulator/ledger/heads")
-def list_heads(visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None) -> Response:
-    """Signed heads, newest first, and who signed each."""
-    found = queries.list_heads(session, cursor, _SHOWN)
+def list_checkpoints(
+    visit: RegulatorVisit, session: ReadDep, cursor: NumberCursor = None
+) -> Response:
+    """List the checkpoints, newest first, with the signers of each."""
+    found = queries.list_checkpoints(session, cursor, _SHOWN)
     heads = [(head, _signers(head.note, visit.console.parts.origin)) for head in found.items]
     return visit.page("regulator/heads.html", heads=heads, following=found.next)
 
 
 @router.get("/regulator/ledger/{number}")
 def show_entry(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep) -> Response:
-    """One entry whole, to be proved by the reader's browser."""
+    """Show one entry in full, which the reader's browser proves."""
     entry = queries.get_entry(session, visit.caller, number)
     auditors = list_auditors(session, limit=_AUDITORS).items
     return visit.page(
@@ -165,7 +167,7 @@ def show_entry(number: EntryNumberPath, visit: RegulatorVisit, session: ReadDep)
     )
 
 
-def gist(entry: Entry) -> str:
+def summarise_entry(entry: Entry) -> str:
     """Return a summary of an entry in one line."""
     facts = entry.facts | (entry.statement.body if entry.statement else {})
     told = [str(facts[name]) for name in _TELLING if isinstance(facts.get(name), str)][:_TOLD]
@@ -175,7 +177,7 @@ def gist(entry: Entry) -> str:
 
 
 def _document(entry: Entry) -> dict[str, Any]:
-    """The members of the entry, as they were hashed."""
+    """Return the members of the entry, as they were hashed."""
     stated = entry.statement and entry.statement.model_dump(mode="json")
     return {
         "number": entry.number,
@@ -188,7 +190,7 @@ def _document(entry: Entry) -> dict[str, Any]:
 
 
 def _signers(note: str, origin: str) -> tuple[list[str], list[str]]:
-    """Ids of the ledger's keys, and names of witnesses, as the note states them."""
+    """Return the ids of the ledger's keys, and the names of witnesses, from the note."""
     names = list(Note.parse(note).signatures)
     return (
         [key_id.hex() for name, key_id in names if name == origin],
@@ -200,7 +202,7 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError as error:
-        raise InvalidRequestError(f"{text!r} is not a date like 2026-11-30") from error
+        raise InvalidRequestError(f"{text!r} is not a date like 2026-11-30.") from error
 
 
 def _begin(day: date) -> datetime:

@@ -1,4 +1,4 @@
-"""For operators: whether the service is well, what it does, its keys, its rules and its models.
+"""Pages for operators: health, queue, traffic, keys, settings that affect privacy, and models.
 
 Every process records its own figures in the database (`api.audits.queue.heartbeats`).
 """
@@ -17,17 +17,17 @@ from api.health.queue_status import MEANINGS, read_queue_status
 from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError
 from api.ledger import key_rotation
-from api.telemetry.process_counters import RequestCounts, added
+from api.telemetry.process_counters import RequestCounts, sum_traffic
 from api.web.dependencies import ReadDep
 from openapi.resources import SigningKey
 
 router = pages()
 
-# What each key signs, and what becomes of it when it is retired.
+# Purpose of each key, and its use after retirement.
 PURPOSES = {
-    "access-token": "Access tokens. A retired key verifies until the last of its tokens is over.",
+    "access-token": "Access tokens. A retired key verifies while a token of it is valid.",
     "receipt": "Receipts of releases, and webhooks. Retired keys are published for ever.",
-    "ledger": "Heads of the ledger. The old key signs the head that names the new one.",
+    "ledger": "Checkpoints of the ledger. The old key signs the one that covers the new key.",
 }
 
 
@@ -41,7 +41,7 @@ class Key:
 
 @router.get("/operator")
 def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Everything at a glance; the page looks again by itself."""
+    """Show the state of the service; the page refreshes itself."""
     parts = visit.console.parts
     found = check_health(session, parts.store, parts.settings)
     return visit.page("operator/health.html", found=found, meanings=MEANINGS, minutes=_minutes())
@@ -49,13 +49,13 @@ def show_health(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/queue")
 def show_queue(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Audits that wait or run."""
+    """Show the audits that wait or run."""
     return visit.page("operator/queue.html", queue=read_queue_status(session), meanings=MEANINGS)
 
 
 @router.get("/operator/traffic")
 def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Requests by route, of all processes together, and each process by itself."""
+    """Show requests by route, for all processes together, and figures of each process."""
     found = list_processes(session)
     return visit.page(
         "operator/traffic.html",
@@ -67,7 +67,7 @@ def show_traffic(visit: OperatorVisit, session: ReadDep) -> Response:
 
 @router.get("/operator/keys")
 def show_keys(visit: OperatorVisit) -> Response:
-    """The service's signing keys, the newest first."""
+    """Show the service's signing keys, the newest first."""
     known = key_rotation.list_keys(visit.console.parts.store)
     keys = [Key(each, (now() - each.created_at).days) for each in reversed(known)]
     return visit.page("operator/keys.html", keys=keys, purposes=PURPOSES)
@@ -75,9 +75,9 @@ def show_keys(visit: OperatorVisit) -> Response:
 
 @router.post("/operator/keys/rotate")
 def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
-    """Fresh keys, if it was meant."""
+    """Rotate the signing keys, if the operator confirmed it."""
     if form.get("sure") != "yes":
-        raise InvalidRequestError("tick the box to rotate the keys; nothing was done")
+        raise InvalidRequestError("Tick the box to rotate the keys. Nothing was done.")
     parts = visit.console.parts
     by = visit.caller.researcher_id
     key_rotation.rotate(parts.store, parts.signing_keys, parts.origin, by)
@@ -86,23 +86,25 @@ def rotate_keys(visit: OperatorVisit, form: FormDep) -> Response:
 
 @router.get("/operator/privacy")
 def show_rules(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Settings that affect privacy, as this process has them."""
+    """Show the settings of this process that affect privacy."""
     found = list_privacy_settings(session, visit.console.parts.settings)
     return visit.page("operator/privacy.html", rules=found)
 
 
 @router.get("/operator/models")
 def show_models(visit: OperatorVisit, session: ReadDep) -> Response:
-    """Which models scored, and since when."""
+    """Show the models that scored, and since when."""
     return visit.page(
         "operator/models.html", models=list_models(session, visit.console.parts.platform)
     )
 
 
 def _by_route(found: list[dict[str, RequestCounts]]) -> list[tuple[str, RequestCounts]]:
-    """Processes added up, the busiest route first."""
+    """Return the sums over all processes, the busiest route first."""
     names = {name for routes in found for name in routes}
-    total = {name: added(routes[name] for routes in found if name in routes) for name in names}
+    total = {
+        name: sum_traffic(routes[name] for routes in found if name in routes) for name in names
+    }
     return sorted(total.items(), key=lambda item: (-item[1].requests, item[0]))
 
 

@@ -1,4 +1,4 @@
-"""Planning, before anybody signs in: sliders, and the people that a study needs."""
+"""Planning page, for visitors too: sliders, and the people that a study needs."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from api.console.planner.questions import POWER, Question, ranges
 from api.console.rendering import pages
 from api.console.security.current_user import PageRequest, VisitDep
-from api.web.networks import network_of
+from api.web.request_head import network_of
 
 router = pages()
 
@@ -19,7 +19,7 @@ QuestionQuery = Annotated[Question, Query()]
 async def show_plan(visit: VisitDep, asked: QuestionQuery) -> HTMLResponse:
     """Show the people per group; the page fetches the curve by itself.
 
-    The first page never waits: where its numbers are not cached, the page fetches them too.
+    The first page never waits: if its numbers are not cached, the page fetches them too.
     """
     who, planner = _caller(visit), visit.console.planner
     needed = planner.cached(asked)
@@ -37,7 +37,9 @@ async def get_curve(visit: VisitDep, asked: QuestionQuery) -> Response:
 
 
 def _caller(visit: PageRequest) -> str:
-    """Return whom a question counts for; a stranger's request is also counted by network."""
+    """Return the name under which requests are counted; visitors are also rate-limited by
+    network.
+    """
     if visit.known is not None:
         return visit.known.researcher_id
     network = network_of(visit.request.client.host if visit.request.client else "unknown")

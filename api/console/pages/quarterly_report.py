@@ -1,4 +1,4 @@
-"""A quarter at a glance and on paper: what was spent, what was refused, what is unusual."""
+"""Pages of a quarter, on screen and for print: spending, refusals and flags."""
 
 from collections import Counter
 from decimal import Decimal
@@ -22,7 +22,7 @@ router = pages()
 
 AuditorQuery = Annotated[str, Query(max_length=64)]
 QuarterQuery = Annotated[str, Query(max_length=10)]
-# More than these are in the tables to take away.
+# Further rows are in the tables to download.
 MOST_ROWS = 500
 _AUDITORS = 500
 
@@ -35,13 +35,13 @@ def show_spending(
     from auditor_client.oversight import charts  # Altair takes a second
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
-    spent = spent_of(found.charges)
+    spent = sum_spending(found.charges)
     pictures = [
         (charts.spending_chart(found, each).to_dict(), f"Charged per week, in {each}.")
         for each in sorted(spent)
     ]
     if next(found.mandates(), None):
-        caption = "Share of each limit that is spent; of one that renews, of what never comes back."
+        caption = "Spent share of each limit; for a limit that renews, of its lifetime limit."
         pictures.append((charts.mandate_chart(found).to_dict(), caption))
     return visit.page(
         "regulator/spending.html", pictures=pictures, spent=spent, **_asked(session, found)
@@ -67,12 +67,12 @@ def show_flags(visit: RegulatorVisit, session: ReadDep, auditor: AuditorQuery = 
 def show_report(
     visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """The report of a quarter, to be printed."""
+    """Show the report of a quarter, for printing."""
     from auditor_client.oversight import charts
     from auditor_client.oversight.report import RESTS_ON, limit_words
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
-    spent = spent_of(found.charges)
+    spent = sum_spending(found.charges)
     reasons = Counter(refusal.code for refusal in found.refusals).most_common()
     return visit.page(
         "regulator/report.html",
@@ -93,7 +93,7 @@ def show_report(
 def get_report(
     visit: RegulatorVisit, session: ReadDep, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """The SDK's report: one file to keep."""
+    """Return the SDK's report as one file."""
     from auditor_client.oversight.report import render
 
     found = load_dossier(visit, session, quarter_of(quarter), auditor or None)
@@ -105,7 +105,7 @@ def get_report(
 def get_table(
     name: ExportName, visit: RegulatorVisit, quarter: QuarterQuery = "", auditor: AuditorQuery = ""
 ) -> Response:
-    """All rows of a quarter, as CSV."""
+    """Return all rows of a quarter, as CSV."""
     asked = quarter_of(quarter)
     period, parts = TimeRange(asked.since, asked.until), visit.console.parts
     wanted = exports.ExportQuery(parts.settings, period, auditor or None)
@@ -114,7 +114,7 @@ def get_table(
     return StreamingResponse(pieces, media_type=exports.MEDIA_TYPES["csv"], headers=headers)
 
 
-def spent_of(charges: list[Charge]) -> dict[str, Decimal]:
+def sum_spending(charges: list[Charge]) -> dict[str, Decimal]:
     """Return the sum of charges without refunds, by currency."""
     found: dict[str, Decimal] = {}
     for charge in charges:

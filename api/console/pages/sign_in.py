@@ -1,4 +1,6 @@
-"""Signing in by a one-time code of the `auditor` command or at an identity provider, and out."""
+"""Pages for sign-in, by a one-time code of the `auditor` command or an identity provider, and
+sign-out.
+"""
 
 from typing import Annotated
 
@@ -21,7 +23,9 @@ _ASKED_SECONDS = 600
 
 @router.get("/sign-in")
 def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> Response:
-    """Show whom the code would sign in, and a button. Opening the link does not use the code up."""
+    """Show the account that the code would sign in, and a button. Opening the link does not use the
+    code.
+    """
     holder = sessions.load_holder(session, code) if code else None
     outside = visit.console.outside
     return visit.page(
@@ -34,7 +38,7 @@ def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> R
 
 @router.post("/sign-in")
 def sign_in(visit: VisitDep, form: FormDep) -> Response:
-    """Use the code."""
+    """Use the code and open a session."""
     secret = sessions.use_code(visit.console.parts.store, form.get("code", ""))
     return _welcome(visit, secret)
 
@@ -52,7 +56,7 @@ def sign_out(visit: VisitDep) -> Response:
 
 @router.get("/sign-in/outside/begin")
 def begin_outside(visit: VisitDep) -> Response:
-    """Go to the identity provider."""
+    """Redirect to the identity provider."""
     asked = SignInAttempt.fresh()
     response = RedirectResponse(_provider(visit.console).begin(asked), 303)
     visit.console.cookies.write(response, "outside", asked.pack(), _ASKED_SECONDS)
@@ -61,11 +65,13 @@ def begin_outside(visit: VisitDep) -> Response:
 
 @router.get("/sign-in/outside")
 def finish_outside(visit: VisitDep) -> Response:
-    """Come back from the identity provider."""
+    """Handle the return from the identity provider."""
     console = visit.console
     packed = console.cookies.read(visit.request, "outside")
     if packed is None:
-        raise UnauthenticatedError("This browser did not ask to sign in, or too long ago.")
+        raise UnauthenticatedError(
+            "This browser did not start a sign-in, or too long ago. Sign in again."
+        )
     store = console.parts.store
     caller = _provider(console).finish(visit.request.url.query, SignInAttempt.unpack(packed), store)
     with store.write() as session:

@@ -1,1 +1,1 @@
-"""The console's planner: questions, and processes that calculate the answers."""
+"""Planner of the console: questions, and processes that calculate the answers."""

@@ -1,4 +1,4 @@
-"""A cache of the planner's answers: the least recently used is dropped first."""
+"""Cache of the planner's answers: the least recently used is dropped first."""
 
 from collections import OrderedDict
 
@@ -19,7 +19,7 @@ class AnswerCache:
         return self._answers.get(asked)
 
     def put(self, asked: Calculation, answer: bytes) -> None:
-        """Cache an answer, and drop the least recently used above the size."""
+        """Cache an answer, and drop the least recently used ones above the size."""
         self._answers[asked] = answer
         while len(self._answers) > self._size:
             self._answers.popitem(last=False)

@@ -10,14 +10,14 @@ from api.console.planner.questions import Calculation
 # Seconds for a process to start: it imports SciPy, on a machine that may be busy.
 _STARTING_SECONDS = 120.0
 _LONGEST_ANSWER = 4 * 2**20
-# Settings hold secrets, and a calculation needs none.
+# Settings hold secrets, which a calculation does not need.
 _SECRETS = "PLATFORM_AUDITOR_"
 # One core per process.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class CalculatorError(Exception):
-    """The process died, or took too long and was ended. The next question starts another."""
+    """The process ended, or took too long and was ended. The next question starts another."""
 
 
 class Calculator:
@@ -30,7 +30,7 @@ class Calculator:
 
     @property
     def pid(self) -> int | None:
-        """The process, if it runs."""
+        """Return the id of the process, if it runs."""
         return self._process.pid if self._process else None
 
     async def calculate(self, asked: Calculation) -> bytes:
@@ -40,7 +40,7 @@ class Calculator:
                 process = self._process or await self._start()
                 return await self._ask(process, asked.model_dump_json().encode())
             except BaseException:
-                # What it would say next belongs to this question.
+                # Its next line would answer this question.
                 await self.end()
                 raise
 
@@ -58,7 +58,7 @@ class Calculator:
         await process.wait()
 
     async def _start(self) -> Process:
-        # The process also ends itself, somewhat later, where this one is gone.
+        # The process also ends itself, some seconds later, if this one is gone.
         command = (sys.executable, "-P", "-m", "api.console.planner.process", str(self._limit + 5))
         self._process = await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, limit=_LONGEST_ANSWER, env=_environment()
@@ -85,6 +85,6 @@ async def _line(process: Process, seconds: float) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: ours without settings, and where our code is."""
+    """Return the environment of the process: ours without settings, with the path of our code."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_SECRETS)}
     return kept | _ONE_THREAD | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

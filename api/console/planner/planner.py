@@ -1,11 +1,11 @@
-"""The planner: calculations that anybody may ask for, in processes of their own.
+"""Planner: calculations that anybody may request, in processes of their own.
 
-A calculation takes up to half a minute of one core. It therefore runs outside of the server, which
+A calculation takes up to half a minute of one core. It therefore runs outside the server, which
 keeps its threads and its interpreter lock for the API. Numbers and curves have one process each, so
 that numbers never wait for a curve. Both start with the first question and end with the server.
 
 Limits: `questions` in progress or waiting in total, `per_caller` of one researcher or one network
-of strangers, `listeners` that wait for an answer. Beyond them a question is refused at once. Equal
+of visitors, `listeners` that wait for an answer. Above them a question is refused at once. Equal
 questions share one calculation, and answers are cached.
 """
 
@@ -20,7 +20,7 @@ from api.console.planner.questions import Calculation, Needed, Question
 from api.kernel.errors import NotFoundError, OverloadedError, UnavailableError
 
 _CACHED = 1_024
-# Seconds that a refused caller is asked to wait.
+# Seconds after which a refused caller may retry: when busy, and after a failure.
 _BUSY_SECONDS, _FAILED_SECONDS = 2, 30
 
 log = logging.getLogger(__name__)
@@ -28,18 +28,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PlannerLimits:
-    """Bounds of the planner, as counts and seconds."""
+    """Limits of the planner, as counts and seconds."""
 
     questions: int = 8
     per_caller: int = 2
     listeners: int = 16
-    # Per question: until the caller is told to come back, and until the calculation is ended.
+    # Per question: until the caller is asked to retry, and until the calculation is ended.
     waiting_seconds: float = 25.0
     calculation_seconds: int = 60
 
 
 class Planner:
-    """Answers questions on one event loop; nothing here is called from another thread."""
+    """Planner on one event loop; nothing here is called from another thread."""
 
     def __init__(self, limits: PlannerLimits | None = None) -> None:
         self._limits = limits or PlannerLimits()
@@ -51,7 +51,7 @@ class Planner:
         self._listeners = 0
 
     def cached(self, question: Question) -> Needed | None:
-        """Return the answer if it is known already."""
+        """Return the answer if it is cached."""
         found = self._answers.get(Calculation(question=question))
         return None if found is None else Needed.model_validate_json(found)
 
@@ -64,11 +64,13 @@ class Planner:
         """Return the power curve as a Vega-Lite specification in JSON."""
         verdict = (await self.needed(question, who)).verdict
         if verdict is None:
-            raise NotFoundError("with one bin there is no verdict to wait for")
+            raise NotFoundError(
+                "With one bin there is no verdict, so there is no curve. Use two bins or more."
+            )
         return await self._answer(Calculation(question=question, verdict=verdict), who)
 
     async def close(self) -> None:
-        """End what is in progress, and the processes."""
+        """End the calculations in progress, and the processes."""
         running = list(self._running.values())
         for task in running:
             task.cancel()
@@ -90,7 +92,7 @@ class Planner:
             raise _busy() from None
         except CalculatorError as error:
             raise UnavailableError(
-                f"the planner could not answer: {error}; try again, or ask for fewer cells",
+                f"The planner could not answer: {error}. Try again, or use fewer groups or bins.",
                 headers={"Retry-After": str(_FAILED_SECONDS)},
             ) from error
         finally:
@@ -112,7 +114,7 @@ class Planner:
 
     def _finished(self, task: "asyncio.Task[bytes]", asked: Calculation, who: str) -> None:
         del self._running[asked]
-        self._asked -= Counter({who: 1})  # which drops those at zero
+        self._asked -= Counter({who: 1})  # which drops counts of zero
         if task.cancelled():
             return
         error = task.exception()
@@ -124,6 +126,6 @@ class Planner:
 
 def _busy() -> OverloadedError:
     return OverloadedError(
-        f"the planner is busy; ask again in {_BUSY_SECONDS} s",
+        f"The planner is busy. Try again in {_BUSY_SECONDS} s.",
         headers={"Retry-After": str(_BUSY_SECONDS)},
     )

@@ -1,7 +1,7 @@
 """A process that calculates for the planner: one line of JSON in, one line of JSON out.
 
-It runs at low priority, ends when its input ends, and kills itself when one calculation takes
-longer than its limit, even if the server that would end it is gone.
+It runs at low priority, and ends when its input ends. It kills itself if a calculation takes longer
+than its limit, even if the server that would end it is gone.
 """
 
 import os
@@ -22,7 +22,7 @@ def main(limit_seconds: int) -> None:
     # A library that prints something must not break the protocol.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    import api.console.planner.questions_answered  # noqa: F401  (before "ready": it takes seconds)
+    import api.console.planner.answers  # noqa: F401  (before "ready": it takes seconds)
 
     _say(channel, b"ready")
     for line in sys.stdin.buffer:
@@ -33,11 +33,11 @@ def main(limit_seconds: int) -> None:
 
 
 def _calculate(asked: Calculation) -> str:
-    from api.console.planner.questions_answered import curve, needed
+    from api.console.planner.answers import compute_people_needed, draw_power_curve
 
     if asked.verdict is None:
-        return needed(asked.question).model_dump_json()
-    return curve(asked.question, asked.verdict)
+        return compute_people_needed(asked.question).model_dump_json()
+    return draw_power_curve(asked.question, asked.verdict)
 
 
 def _say(channel: BinaryIO, line: bytes) -> None:

@@ -1,18 +1,18 @@
 """Questions to the planner, and their answers.
 
-Anybody may ask, so questions are within ranges whose answers take seconds.
+Anybody may ask, so the ranges are limited to questions whose answers take seconds.
 """
 
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# How likely each verdict is to come, on a platform that deserves it.
+# Probability of each verdict on a platform that deserves it.
 POWER = 0.8
 
 
 class Question(BaseModel):
-    """A study: which gap is tolerated, at which risk, of how many cells, with how much noise."""
+    """A study: tolerated gap, risk of a wrong verdict, privacy, groups and bins."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,7 +24,7 @@ class Question(BaseModel):
 
 
 class Needed(BaseModel):
-    """People per group; none by the theorem where it does not hold, none for a verdict of one bin.
+    """People per group; None where Theorem 1 does not hold, and for a verdict with one bin.
 
     Theorem 1 assumes epsilon > alpha/2. With one bin all people are in it, whatever their group.
     """
@@ -46,7 +46,7 @@ class Calculation(BaseModel):
 
 
 def ranges() -> dict[str, tuple[float, float]]:
-    """The least and the most of each number that can be asked about."""
+    """Return the minimum and the maximum of each number in a question."""
     return {
         name: (_limit(field.metadata, "ge"), _limit(field.metadata, "le"))
         for name, field in Question.model_fields.items()

@@ -1,1 +1,1 @@
-"""Data that result pages show."""
+"""Data of the result pages."""

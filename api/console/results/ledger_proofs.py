@@ -1,4 +1,4 @@
-"""The data with which a browser checks a page of the ledger by itself: notes, keys, proofs."""
+"""Data with which a browser verifies a page of the ledger by itself: notes, keys, proofs."""
 
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
@@ -23,9 +23,9 @@ router = pages()
 
 
 class Evidence(BaseModel):
-    """The keys as the platform states them, how each was handed on, and a signed head.
+    """Keys as the platform states them, proofs of each handover, and a checkpoint.
 
-    Of an entry there is its proof, whose head is the one to look at.
+    For an entry there is its proof, which includes the checkpoint to verify.
     """
 
     origin: str
@@ -38,8 +38,8 @@ class Evidence(BaseModel):
 
 @router.get("/regulator/ledger/head.json")
 def get_head(visit: RegulatorVisit, session: ReadDep) -> Evidence:
-    """The newest signed head."""
-    return _evidence(visit, session, queries.get_newest_head(session).note, None)
+    """Return the newest checkpoint."""
+    return _evidence(visit, session, queries.get_newest_checkpoint(session).note, None)
 
 
 @router.get("/regulator/ledger/consistency.json")
@@ -73,7 +73,7 @@ def _evidence(
 
 
 def load_witnesses(session: Session) -> list[str]:
-    """The keys that regulators cosign with, as C2SP writes them."""
+    """Return the keys with which regulators cosign, in C2SP's form."""
     rows = session.exec(select(ResearcherRow).where(ResearcherRow.role == "regulator"))
     found = (_witness(row) for row in rows if row.jwk)
     return [str(key) for key in found if key]
@@ -84,11 +84,13 @@ def _witness(row: ResearcherRow) -> VerifierKey | None:
         key = OKPKey.import_key(dict(row.jwk or {}))
         return VerifierKey.of(row.id, key, SignatureType.COSIGNATURE_V1)
     except (JoseError, NoteError, ValueError):
-        return None  # a key of another kind signs, and does not witness
+        return None  # a key of another type signs statements, but cannot cosign
 
 
 def load_handovers(session: Session) -> list[InclusionProof]:
-    """Each ledger key that followed another: its entry under the head that both signed."""
+    """Return a proof for each later ledger key: its entry under the checkpoint signed by both
+    keys.
+    """
     query = select(EntryRow).where(EntryRow.kind == "signing-key").order_by(col(EntryRow.number))
     named = [row for row in session.exec(query) if _of_ledger(row)]
     return [proof for row in named[1:] if (proof := _under_next_head(session, row))]

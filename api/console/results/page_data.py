@@ -1,7 +1,7 @@
-"""The result of a released audit, analysed by the SDK from the API's answer to its owner.
+"""Result of a released audit, analysed by the SDK from the API's answer to its owner.
 
-Names of groups are not known here: labels stand for them, and the browser that uploaded the
-audience puts the names in.
+Names of groups are unknown here. Labels stand for them, and the browser that uploaded the audience
+replaces them with the names.
 """
 
 import json
@@ -28,7 +28,7 @@ from auditor_client.local.saved_receipt import FORMAT, verify_release
 from auditor_client.reporting.price_sentences import both_relations, noise_of_parts
 from openapi.resources import RELEASE, Audit, Content, InclusionProof
 
-# Altair uses pandas as soon as some thread has begun to import it: import all of it first.
+# Altair uses pandas as soon as a thread has begun to import it, so it is imported completely first.
 with suppress(ImportError):
     import_module("pandas")
 
@@ -37,7 +37,7 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class ResultPage:
-    """The content of a released audit's page; `files` are the downloads that its kind offers."""
+    """Content of a released audit's page; `files` are the downloads that its kind offers."""
 
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
@@ -54,7 +54,7 @@ class ResultPage:
 def load_result_page(
     visit: PageRequest, session: Session, audit: Audit, alpha: float | None, delta: float
 ) -> ResultPage:
-    """All of it; without an alpha, judged by what is usual for the kind."""
+    """Return the whole page; without an alpha, judge by the kind's default."""
     result = _result(visit, session, audit)
     kind = auditor_kind(audit.kind)
     judged = kind.judgement(alpha, delta).alpha
@@ -85,7 +85,7 @@ def result_of(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]
 
 
 def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> str:
-    """A receipt file as the SDK saves it, without names."""
+    """Return a receipt file as the SDK saves it, without names."""
     result = _result(visit, session, audit)
     proof = _proof(visit, session, audit)
     document = {
@@ -101,10 +101,10 @@ def build_receipt_file(visit: PageRequest, session: Session, audit: Audit) -> st
 
 
 def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
-    """The noisy numbers as CSV."""
+    """Return the noisy numbers as CSV."""
     result = _result(visit, session, audit)
     if "data" not in _files(result):
-        raise NotFoundError("this kind of audit has no table; release.json has all numbers")
+        raise NotFoundError("This kind of audit has no table. All its numbers are in release.json.")
     sink = BufferOutputStream()
     csv.write_csv(result.frame(), sink)
     return bytes(sink.getvalue())
@@ -115,7 +115,7 @@ def _body(visit: PageRequest, audit: Audit) -> bytes:
 
 
 def _result(visit: PageRequest, session: Session, audit: Audit) -> Result[Any]:
-    """The audit as the SDK holds it, its receipt verified against our own published keys."""
+    """Return the audit as the SDK holds it, with its receipt verified by our own published keys."""
     parts = visit.console.parts
     keys = parts.signing_keys.published()
     mandates = get_budget(session, visit.caller).mandates
@@ -146,13 +146,13 @@ def _buys(result: Result[Any]) -> int | None:
 
 
 def _kept(shown: tuple[Content, ...]) -> tuple[str, ...]:
-    """Return contents as a cache can compare them."""
+    """Return contents in a form that a cache can compare."""
     return tuple(content.model_dump_json() for content in shown)
 
 
 @lru_cache(maxsize=_KEPT)
 def _read(body: bytes, shown: tuple[str, ...], alpha: float, delta: float) -> Reading:
-    """Return what a release says: it is always the same bytes, so it is analysed once."""
+    """Return the reading of a release: its bytes never change, so it is analysed once."""
     release: Any = RELEASE.validate_json(body)
     contents = tuple(Content.model_validate_json(each) for each in shown)
     result = auditor_kind(release.kind).result(release=release, keys={}, contents=contents)
@@ -160,7 +160,7 @@ def _read(body: bytes, shown: tuple[str, ...], alpha: float, delta: float) -> Re
 
 
 def _privacy(result: Result[Any]) -> tuple[str, ...]:
-    """Return what was promised to everybody in the audience."""
+    """Return the privacy promise to everybody in the audience."""
     price = result.release.price
     return both_relations(price), *noise_of_parts(price)
 

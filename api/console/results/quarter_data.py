@@ -1,4 +1,4 @@
-"""A quarter as the SDK's report and charts take it, from the same rows that the API shows."""
+"""Data of a quarter for the SDK's report and charts, from the same rows that the API shows."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from api.kernel.clock import now
 from api.kernel.errors import InvalidRequestError, NotFoundError
 from api.oversight import refusals
 from api.oversight.flags import load_flags
-from api.oversight.overview import overview
+from api.oversight.overview import build_overview
 from api.oversight.time_range import TimeRange
 from openapi.resources import Charge, Refusal
 
@@ -24,7 +24,7 @@ _QUARTERS = 8
 
 
 def quarter_of(text: str) -> "Quarter":
-    """The quarter that is asked for; this one, if none is."""
+    """Return the requested quarter (default: the present one)."""
     from auditor_client.errors import InputError
     from auditor_client.oversight.quarter import Quarter
 
@@ -35,7 +35,7 @@ def quarter_of(text: str) -> "Quarter":
 
 
 def recent_quarters() -> list[str]:
-    """The present one and those before it."""
+    """Return the present quarter and those before it."""
     from auditor_client.oversight.quarter import Quarter
 
     this = _at(now())
@@ -49,9 +49,9 @@ def load_dossier(
     from auditor_client.oversight.client import Dossier
 
     parts, period = visit.console.parts, TimeRange(quarter.since, quarter.until)
-    found = overview(session, parts.settings, auditor_id)
+    found = build_overview(session, parts.settings, auditor_id)
     if auditor_id and not found.auditors:
-        raise NotFoundError(f"no auditor {auditor_id}")
+        raise NotFoundError(f"There is no auditor {auditor_id}.")
     return Dossier(
         quarter=quarter,
         overview=found,
@@ -85,5 +85,5 @@ def _charges(session: Session, period: TimeRange, auditor_id: str | None) -> lis
 
 
 def _refusals(session: Session, period: TimeRange, auditor_id: str | None) -> list[Refusal]:
-    query = refusals.refused(period, auditor_id).order_by(col(EntryRow.number).desc())
-    return [refusals.view(row) for row in session.exec(query)]
+    query = refusals.select_refusals(period, auditor_id).order_by(col(EntryRow.number).desc())
+    return [refusals.to_wire(row) for row in session.exec(query)]

@@ -1,7 +1,7 @@
 """Answers of released audits as result pages show them, by the SDK's own functions.
 
 The kind's auditor half makes sentence, table and charts. Labels stand for names of groups; the
-reader's browser puts those in.
+reader's browser replaces them.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Reading:
 
 
 def read(result: Result[Any], alpha: float | None, delta: float) -> Reading:
-    """Return what a released audit says at this tolerance."""
+    """Return the reading of a released audit at this tolerance."""
     answer: Summary = result.summary(alpha, delta)
     figures = result.figures(alpha, delta)
     return Reading(

@@ -1,6 +1,6 @@
-"""Statements: the page shows the whole text, the browser signs it, then it takes effect.
+"""Confirmation of statements: the page shows the text, the browser signs it, then it takes effect.
 
-Two steps ensure that people sign what they read: the first makes the request without any effect.
+The two steps ensure that people sign what they read: the first one has no effect.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from api.kernel.errors import InvalidRequestError
 from openapi.complaints import what_is_wrong
 
 Draft = TypeVar("Draft", bound=BaseModel)
-# What it says, a line each; instants are shown in the reader's zone.
+# Lines of a statement; instants are shown in the reader's time zone.
 Words = tuple[tuple[str, str | datetime], ...]
 
 
@@ -35,7 +35,7 @@ class SignedAct:
 
 
 def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
-    """The page on which it is signed. Nothing was done yet."""
+    """Show the page on which the statement is signed. Nothing was done yet."""
     return visit.page(
         "sign.html",
         act=act,
@@ -47,7 +47,7 @@ def show_confirmation(visit: PageRequest, act: SignedAct) -> Response:
 
 
 def parse_draft(model: type[Draft], **fields: object) -> Draft:
-    """The request that a form asks for; what is wrong with it is told."""
+    """Return the request of a form; raise an error that names the wrong field."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -55,7 +55,7 @@ def parse_draft(model: type[Draft], **fields: object) -> Draft:
 
 
 def parse_signed(model: type[Draft], form: dict[str, str]) -> Draft:
-    """The request that was signed, as it comes back."""
+    """Return the request that was signed, from the form that came back."""
     try:
         return model.model_validate_json(form.get("request", ""))
     except ValidationError as error:

@@ -18,14 +18,14 @@ from api.kernel.settings import Settings
 
 _PURPOSE = b"platform-auditor/console/cookies/v1"
 
-# `session`: the secret of who is signed in. `visit`: anybody else, so that forms have a token.
-# `outside`: what was asked of the identity provider.
+# `session`: the secret of the signed-in person. `visit`: any other visitor, so that forms have a
+# token. `outside`: a sign-in attempt at the identity provider.
 Name = Literal["session", "visit", "outside"]
 
 
 @dataclass(frozen=True)
 class Cookies:
-    """Cookies for one deployment: bound to its host by TLS, to the console's paths without."""
+    """Cookies for one deployment: bound to its host with TLS, to the console's paths without."""
 
     key: bytes
     path: str
@@ -39,7 +39,7 @@ class Cookies:
         return cls(key, "/" if secure else f"{address.path.rstrip('/')}/console", secure)
 
     def read(self, request: Request, name: Name) -> str | None:
-        """The value of a cookie that we signed."""
+        """Return the value of a cookie that we signed."""
         value, _, mac = request.cookies.get(self._full(name), "").rpartition(".")
         ours = self._mac(name, value)
         return value if value and hmac.compare_digest(mac.encode(), ours.encode()) else None

@@ -1,6 +1,4 @@
-"""The signed-in person: dependencies that name the role, as `api.identity.roles` does for the
-API.
-"""
+"""Signed-in person: dependencies that name the role, as `api.identity.roles` does for the API."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from openapi.resources import Role
 
 @dataclass(frozen=True)
 class PageRequest:
-    """One request of somebody, signed in or not."""
+    """One request of a visitor, signed in or not."""
 
     console: Console
     request: Request
@@ -37,13 +35,13 @@ class PageRequest:
         return render(self.request, template, self.known, status=status, **context)
 
     def go(self, path: str) -> RedirectResponse:
-        """See this page next."""
+        """Redirect to this page."""
         return RedirectResponse(self.console.at(path), 303)
 
 
 @dataclass(frozen=True)
 class ConsoleSessions:
-    """Sessions of a console, for callers that need them before routing."""
+    """Sessions of a console, for code that needs the caller before routing."""
 
     console: Console
 
@@ -52,7 +50,7 @@ class ConsoleSessions:
         return self.console.cookies.read(Request(scope), "session")
 
     def caller(self, secret: str) -> Caller | None:
-        """Return who has a session; None if it has ended. It reads the database."""
+        """Return the caller of a session; None if it has ended. It reads the database."""
         return _caller_of(self.console, secret)
 
 
@@ -62,7 +60,7 @@ def _caller_of(console: Console, secret: str) -> Caller | None:
 
 
 async def _visit(request: Request, console: ConsoleDep) -> PageRequest:
-    """Return who is looking. Only a session takes a thread: strangers have nothing to look up."""
+    """Return the visit. Only a session needs a thread: for other visitors nothing is loaded."""
     secret = console.cookies.read(request, "session")
     caller = None
     if secret is not None:

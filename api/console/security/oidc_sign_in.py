@@ -1,7 +1,7 @@
 """Sign-in at an outside identity provider: OIDC authorisation code with PKCE.
 
-[OIDC] OpenID Connect Core 1.0, §3.1.2 the request, §3.1.3.7 what an ID token must say.
-[RFC7636] PKCE, always S256. [RFC9207] the issuer in the answer, where it is there.
+[OIDC] OpenID Connect Core 1.0, §3.1.2 the request, §3.1.3.7 contents of an ID token. [RFC7636]
+PKCE, always S256. [RFC9207] the issuer in the answer, if it is there.
 """
 
 import json
@@ -51,7 +51,7 @@ class SignInAttempt:
 
 
 class OutsideSignIn:
-    """The provider of one deployment, and us as its client."""
+    """Identity provider of one deployment, with us as its client."""
 
     def __init__(self, issuer: OutsideIssuer, own: str) -> None:
         assert issuer.sign_in is not None  # noqa: S101  (the caller has checked it)
@@ -77,14 +77,16 @@ class OutsideSignIn:
         return str(url)
 
     def finish(self, answer: str, asked: SignInAttempt, store: Store) -> Caller:
-        """Return the caller who came back with this query, if the provider vouches for them and we
-        know them.
+        """Return the caller of this answer, if the provider confirms them and they are
+        registered.
         """
         fields = {name: values[-1] for name, values in parse_qs(answer).items()}
         if not secrets.compare_digest(fields.get("state", "").encode(), asked.state.encode()):
-            raise UnauthenticatedError("The answer is not to what this browser asked; try again.")
+            raise UnauthenticatedError(
+                "The answer does not match this browser's sign-in. Sign in again."
+            )
         if fields.get("iss", self._issuer.issuer) != self._issuer.issuer:
-            raise UnauthenticatedError("The answer is of another identity provider.")
+            raise UnauthenticatedError("The answer comes from another identity provider.")
         if "code" not in fields:
             raise UnauthenticatedError("The identity provider did not sign you in.")
         subject = self._subject(self._exchange(fields["code"], asked), asked.nonce)
@@ -92,7 +94,7 @@ class OutsideSignIn:
             caller = load_caller_of_subject(session, subject)
         if caller is None:
             raise UnauthenticatedError(
-                "The identity provider knows you, but you are not registered here: ask the "
+                "The identity provider knows you, but you are not registered here. Contact the "
                 "regulator."
             )
         return caller
@@ -111,7 +113,7 @@ class OutsideSignIn:
         )
 
     def _exchange(self, code: str, asked: SignInAttempt) -> str:
-        """The ID token for a code."""
+        """Return the ID token for a code."""
         try:
             with self._session() as client:
                 answer = client.fetch_token(
@@ -120,7 +122,7 @@ class OutsideSignIn:
         except AuthlibBaseError as error:
             raise UnauthenticatedError("The identity provider refused the code.") from error
         except (httpx2.HTTPError, ValueError) as error:
-            raise UnavailableError("The identity provider does not answer; try again.") from error
+            raise UnavailableError("The identity provider does not answer. Try again.") from error
         if not isinstance(answer.get("id_token"), str):
             raise UnauthenticatedError("The identity provider sent no ID token.")
         return str(answer["id_token"])
@@ -144,7 +146,7 @@ class OutsideSignIn:
 
 
 def _claims(issuer: str, client_id: str, nonce: str) -> jwt.JWTClaimsRegistry:
-    # iss, aud, exp and nonce, each as we know it   [OIDC, §3.1.3.7]
+    # iss, aud, exp and nonce must have the values that we know   [OIDC, §3.1.3.7]
     return jwt.JWTClaimsRegistry(
         leeway=int(CLOCK_SKEW.total_seconds()),
         iss={"essential": True, "value": issuer},

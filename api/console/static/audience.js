@@ -1,5 +1,5 @@
-// An audience from a CSV file: normalised, hashed and relabelled here, then uploaded and sealed.
-// What is sent: labels, and identifiers as auditor_client sends them. What is kept: names and salt.
+// Upload of an audience from a CSV file: normalised, hashed and relabelled here, then sealed.
+// The browser sends labels, and identifiers as auditor_client does. It keeps the names and the salt.
 
 import { base64, sha256, utf8 } from "./bytes.js";
 import { commit, groupDigest, partDigest, token } from "./commitment.js";
@@ -21,7 +21,7 @@ const byCodePoint = (a, b) => {
   return left.length - right.length;
 };
 
-// Members by label, each once and in order, and names by label.
+// Return members by label, sorted without duplicates, and names by label.
 export async function grouped(rows, { id, kind, country, group, where }) {
   const groups = new Map();
   for (const [number, row] of rows.entries()) {
@@ -38,8 +38,8 @@ export async function grouped(rows, { id, kind, country, group, where }) {
     if (sent !== null) groups.get(name).add(sent);
   }
   const ordered = [...groups.keys()].sort(byCodePoint);
-  if (!ordered.length) throw new Error("There is no group: no row is left.");
-  if (ordered.length > MOST_GROUPS) throw new Error("There are over 100 groups: is this the column?");
+  if (!ordered.length) throw new Error("No row is left, so there is no group. Choose another column for the rows.");
+  if (ordered.length > MOST_GROUPS) throw new Error("There are more than 100 groups. Choose the column of groups.");
   const names = Object.fromEntries(ordered.map((name, number) => [`g${number}`, name]));
   const members = Object.fromEntries(
     Object.entries(names).map(([label, name]) => [label, [...groups.get(name)].sort(byCodePoint)]),
@@ -103,12 +103,12 @@ class Upload {
     keep(id, { names, salt: base64(salt), commitment: expected, rows: PART });
     const sealed = await this.sealed(id, kind, members, { salt: base64(salt) });
     if (sealed.commitment !== expected) {
-      throw new Error("The platform sealed something else than was uploaded. Tell the regulator.");
+      throw new Error("The platform sealed other data than this browser uploaded. Tell the regulator.");
     }
     return id;
   }
 
-  // Parts are matched after they were accepted: the platform may still be at it, or have lost some.
+  // Seal the audience. Parts are matched after they were accepted, so some may still be matched or lost.
   async sealed(id, kind, members, body) {
     for (let left = TRIES, send = true; ; left -= 1) {
       if (send) {
@@ -194,7 +194,7 @@ export function uploadOnSubmit(form) {
   });
 }
 
-// The columns to choose from, with a guess.
+// Offer the columns of the file, with a guess selected.
 function offer(form, header) {
   const fill = (id, names) => {
     const options = names.map((name) => new Option(name, name));

@@ -1,4 +1,4 @@
-// Bytes as text, and their digest.
+// Conversion between bytes and text, and digests of bytes.
 
 const encoder = new TextEncoder();
 
@@ -19,15 +19,15 @@ export function base64(bytes) {
 export const base64url = (bytes) =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-// Base64 in the one way it can be written (RFC 4648, §4).
+// Decode Base64 in its canonical form only (RFC 4648, §4).
 export function fromBase64(text) {
   let bytes;
   try {
     bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   } catch {
-    throw new Error("this is not base64");
+    throw new Error("the text is not Base64");
   }
-  if (base64(bytes) !== text) throw new Error("this is not base64 in its one form");
+  if (base64(bytes) !== text) throw new Error("the text is not canonical Base64");
   return bytes;
 }
 

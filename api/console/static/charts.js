@@ -1,4 +1,4 @@
-// Draws the SDK's own charts. Vega interprets its expressions (AST mode): nothing is evaluated.
+// Drawing of the SDK's own charts. Vega interprets expressions (AST mode), so no code is evaluated.
 
 import { darkened, night } from "./colours.js";
 import { inWords, knownNames, named } from "./names.js";
@@ -23,7 +23,7 @@ async function libraries() {
   await load("vega-embed.min.js");
 }
 
-// In the dark a chart is drawn twice: for the screen, and in black on white for paper.
+// In dark mode a chart is drawn twice: for the screen, and in black on white for paper.
 export async function draw(figure) {
   const plot = figure.querySelector(".plot");
   const busy = figure.querySelector("[data-busy]");
@@ -36,9 +36,9 @@ export async function draw(figure) {
     night.addEventListener("change", () => show(figure, plot, spec));
     busy?.remove();
   } catch (error) {
-    // Another question took its place: nobody waits for this one.
+    // Another question has replaced this one, so nobody waits for its chart.
     if (!figure.isConnected) return;
-    if (busy) busy.textContent = "It could not be drawn; load the page again.";
+    if (busy) busy.textContent = "The chart could not be drawn. Reload the page.";
     throw error;
   }
 }

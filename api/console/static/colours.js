@@ -1,5 +1,5 @@
-// Charts are specified for white paper. In the dark the same charts get the colours of the page:
-// what is black is light, and groups keep their hues (Okabe and Ito's), lifted where they are deep.
+// Colours for dark mode. Charts are specified for white paper; here they get the page's colours.
+// Black becomes light. Groups keep their hues (Okabe and Ito's), with the dark ones made lighter.
 
 const DARK = {
   black: "#e6eaee",
@@ -22,7 +22,7 @@ const LINES = { labelColor: INK, titleColor: INK, tickColor: "#5a646e", domainCo
 
 export const night = matchMedia("(prefers-color-scheme: dark)");
 
-// A copy of a specification in the colours of the night.
+// Return a copy of a specification in the colours of dark mode.
 export function darkened(spec) {
   const made = recoloured(spec);
   const config = made.config ?? {};
@@ -39,7 +39,7 @@ export function darkened(spec) {
   return made;
 }
 
-// Words elsewhere are not colours, even if they read so: a group may be called black.
+// Text in other members is not a colour, even if it reads like one: a group may be called black.
 const COLOUR = /^(background|fill|stroke|range)$|color$/i;
 
 function recoloured(value, name = "", parent = "") {

@@ -1,16 +1,16 @@
-// The commitment to an audience, as privacy/commitment.py makes it.
+// Commitment to an audience, computed as in privacy/commitment.py.
 
 import { fromHex, hex, joined, sha256, utf8 } from "./bytes.js";
 
 const TAG = utf8("platform-auditor/audience/v2");
 
-// 32 bytes for each identifier, as it is sent.
+// Return the 32 bytes that the commitment hashes for an identifier.
 export const token = async (kind, sent) =>
   kind === "username" ? sha256(utf8(`username\0${sent}`)) : fromHex(sent);
 
 export const partDigest = async (tokens) => sha256(joined(tokens));
 
-// Of the digests of its parts, in order.
+// Return the digest of a group from the digests of its parts, in order.
 export const groupDigest = async (parts) => sha256(joined(parts));
 
 // `groups` are digests by label.

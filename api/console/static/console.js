@@ -1,11 +1,11 @@
-// What makes pages livelier. Every page says what it has to say without it, where it can.
+// Enhancements of pages. Where possible, every page is complete without JavaScript.
 
 import { inZone } from "./moments.js";
 import { inWords, knownNames, nameLabels } from "./names.js";
 
 const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
 
-// Times in the reader's own zone.
+// Show times in the reader's own time zone.
 export function localTimes(root = document) {
   each("time[datetime]", (time) => {
     time.title = time.dateTime;
@@ -19,7 +19,7 @@ async function drawCharts(root = document) {
   each("[data-chart]", (figure) => draw(figure).then(() => reachable(figure)), root);
 }
 
-// What is wider than its place is scrolled by the keyboard as well.
+// Let the keyboard scroll elements that are wider than their place.
 function reachable(root = document) {
   each(".scroll, .chart .plot", (wide) => {
     if (wide.scrollWidth <= wide.clientWidth) return wide.removeAttribute("tabindex");
@@ -38,7 +38,7 @@ async function enliven(root = document) {
   reachable(root);
 }
 
-// The page comes anew when the audit is in another state.
+// Reload the page when the audit has changed its state.
 function followProgress(status) {
   const events = new EventSource(status.dataset.progress);
   events.addEventListener("progress", (event) => {
@@ -68,7 +68,7 @@ function refresh(part) {
   document.addEventListener("visibilitychange", look);
 }
 
-// Files get the names of groups that only this browser knows.
+// Put the names of groups, which only this browser knows, into downloaded files.
 const NAMED = {
   receipt: (text, names) => JSON.stringify({ ...JSON.parse(text), names }, null, 1),
   csv: (text, names) => text.replace(/^"(g\d+)"/gm, (_, label) => quoted(names[label] ?? label)),
@@ -89,8 +89,8 @@ function nameDownload(link) {
   });
 }
 
-// In the words of the report, and in what is said of its charts; what was signed stays as it is.
-// Not by a parser: the report has a style of its own, which the policy of this page forbids.
+// Names go into the report's text and the descriptions of its charts; signed text stays unchanged.
+// No parser is used, because the report has a style of its own, which this page's policy forbids.
 const MARKUP = /(<pre\b[^]*?<\/pre>|<style\b[^]*?<\/style>|<[^>]*>)/;
 
 function namedReport(text, names) {

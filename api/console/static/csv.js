@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it: rows of fields, which may be quoted.
+// Parser of CSV as in RFC 4180: rows of fields, which may be quoted.
 
 export function parseCsv(text) {
   const rows = [];

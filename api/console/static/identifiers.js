@@ -1,10 +1,10 @@
-// Identifiers, normalised and hashed as auditor_client/audiences/identifiers.py does, before they leave.
-// An error says what is wrong and never quotes the value.
+// Identifiers, normalised and hashed before they are sent, as in auditor_client/audiences/identifiers.py.
+// An error never quotes the value.
 
 import { hex, sha256, utf8 } from "./bytes.js";
 import { casefold } from "./casefold.js";
 
-// What Python takes for white space.
+// White space as Python defines it.
 const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const EDGES = new RegExp(`^${SPACE}+|${SPACE}+$`, "g");
 const INSIDE = new RegExp(SPACE);
@@ -14,7 +14,7 @@ const strip = (text) => text.replace(EDGES, "");
 export const wireKind = (kind) =>
   kind === "username" ? kind : kind.startsWith("email") ? "email_sha256" : "phone_sha256";
 
-// What a column holds, by its name; nothing where that does not say.
+// Return the kind of identifier in a column, by its name; null if the name is unknown.
 export function columnKind(column) {
   const name = strip(column).toLowerCase().replaceAll("-", "").replaceAll(" ", "_");
   const aliases = { mail: "email", e_mail: "email", telephone: "phone", user_name: "username" };
@@ -22,7 +22,7 @@ export function columnKind(column) {
   return ["email", "phone", "username", "email_sha256", "phone_sha256"].includes(kind) ? kind : null;
 }
 
-// What is sent for a value; null where there is none.
+// Return the identifier to send for a value; null for an empty one.
 export async function normalised(kind, value, country) {
   const text = strip(value);
   if (!text) return null;
@@ -31,7 +31,7 @@ export async function normalised(kind, value, country) {
   return kind === "username" ? username(text) : hashed(text);
 }
 
-// The numbering plans are 250 kB: only who uploads phone numbers loads them.
+// The numbering plans are 250 kB, so they are loaded for phone numbers only.
 async function phone(text, country) {
   const { e164 } = await import("./phones.js");
   return e164(text, country);

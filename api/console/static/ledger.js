@@ -1,4 +1,4 @@
-// Checks what a page shows of the ledger, in this browser, and says loudly when it does not hold.
+// Verification, in this browser, of a page about the ledger. A failure raises an alarm.
 
 import { base64, utf8 } from "./bytes.js";
 import { leafHash } from "./merkle.js";
@@ -7,19 +7,19 @@ import { canonical } from "./statements.js";
 import { openCheckpoint, parseKey } from "./notes.js";
 import { continues, forget, proved, recall, remember, trustedKeys } from "./trust.js";
 
-// A head is signed every few seconds: an entry may be newer than the newest.
+// A checkpoint is signed every few seconds, so an entry may be newer than the newest one.
 const WAIT = 2000;
 const PATIENCE = 10;
 
 class NotThereError extends Error {}
 
-// A browser that cannot verify must not call a good ledger bad.
+// A browser that cannot verify must not refuse a valid ledger.
 async function checkAble() {
   try {
     await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]);
     "".isWellFormed();
   } catch {
-    throw new NotThereError("this needs a browser that verifies Ed25519, and a page that came over HTTPS");
+    throw new NotThereError("verification needs a browser with Ed25519, and a page loaded over HTTPS");
   }
 }
 
@@ -35,7 +35,7 @@ async function fetched(address) {
   return found;
 }
 
-// `box` names where the evidence is; of an entry it holds the proof too.
+// `box` names the URL of the evidence, which for an entry includes the proof.
 export async function showChecked(box, tries = PATIENCE) {
   try {
     await checkAble();
@@ -43,7 +43,7 @@ export async function showChecked(box, tries = PATIENCE) {
     say(box, "good", "Verified in this browser", checks);
   } catch (error) {
     if (error instanceof NotThereError) {
-      say(box, "open", "Not verified", [`It could not be checked: ${error.message}.`]);
+      say(box, "open", "Not verified", [`The page could not be verified: ${error.message}.`]);
       if (tries) setTimeout(() => showChecked(box, tries - 1), WAIT);
     } else {
       refuse(box, error);
@@ -60,7 +60,7 @@ async function check(box) {
   const said = [];
   if (evidence.proof) {
     await checkEntry(box, evidence.proof, head);
-    said.push(`What is shown is entry ${evidence.proof.number}, byte for byte: its hash and ${count(evidence.proof.path.length, "other")} lead to the root of the signed head.`);
+    said.push(`This page shows entry ${evidence.proof.number}, byte for byte. Its hash and ${count(evidence.proof.path.length, "other")} lead to the root of the checkpoint.`);
   }
   if (memory) {
     await continues(head, memory, async (old, fresh) => {
@@ -73,12 +73,12 @@ async function check(box) {
   return [...said, ...wordsOf(head), sinceLastVisit(head, memory)];
 }
 
-// The page must show the entry that was proved, and no other.
+// Check that the page shows the entry that was proved, and no other.
 async function checkEntry(box, proof, head) {
   const shown = document.querySelector("[data-entry]").textContent;
   const entry = JSON.parse(proof.entry);
   if (canonical(JSON.parse(shown)) !== proof.entry || String(entry.number) !== box.dataset.number) {
-    throw new Error("the entry on this page is not the entry that is proved");
+    throw new Error("the entry on this page is not the proved entry");
   }
   if (base64(await leafHash(utf8(proof.entry))) !== document.querySelector("[data-leaf]").textContent) {
     throw new Error("the hash on this page is not that of the entry");
@@ -86,7 +86,7 @@ async function checkEntry(box, proof, head) {
   if (entry.number !== proof.number) throw new Error("the proof is of another entry");
   document.querySelectorAll("[data-proved]").forEach((place) => {
     if (stated(place) !== valueOf(entry, place.dataset.proved)) {
-      throw new Error(`the page says something else of ${place.dataset.proved} than the entry does`);
+      throw new Error(`the page and the entry differ in ${place.dataset.proved}`);
     }
   });
   await proved(proof, head);
@@ -102,11 +102,11 @@ const valueOf = (entry, name) => {
   return name === "at" ? String(seconds(value)) : String(value ?? "nobody");
 };
 
-// Every head in a list, by its own signatures.
+// Verify every checkpoint in a list by its own signatures.
 async function checkRows(keys, witnesses) {
   for (const place of document.querySelectorAll("[data-note]")) {
     const opened = await openCheckpoint(place.dataset.note, [...keys, ...witnesses]);
-    if (String(opened.size) !== place.dataset.size) throw new Error("a head in the list is of another size");
+    if (String(opened.size) !== place.dataset.size) throw new Error("a checkpoint in the list has another size");
     place.textContent = "good";
     place.classList.add("good");
   }
@@ -114,23 +114,23 @@ async function checkRows(keys, witnesses) {
 
 function wordsOf(head) {
   const signers = head.signers.map((key) => key.id).join(" and ");
-  const said = [`The head of ${count(head.size, "entry")} is signed by the ledger’s key ${signers} (${head.origin}).`];
+  const said = [`The checkpoint of ${count(head.size, "entry")} is signed by the ledger’s key ${signers} (${head.origin}).`];
   for (const { key, at } of head.witnesses) {
     const when = inZone(new Date(Number(at) * 1000));
-    said.push(`It is cosigned by the witness ${key.name} on ${when}, with the key ${key.id} that the platform states for them.`);
+    said.push(`It was cosigned by the witness ${key.name} on ${when}, with the key ${key.id} that the platform states for this witness.`);
   }
-  if (!head.witnesses.length) said.push("No witness has cosigned it yet: `auditor ledger cosign` does.");
+  if (!head.witnesses.length) said.push("No witness has cosigned it yet. A witness cosigns with `auditor ledger cosign`.");
   return said;
 }
 
 function sinceLastVisit(head, memory) {
   if (!memory) {
-    return "This browser saw this ledger for the first time and believes the keys above from now on: compare them once with those you got another way (`auditor ledger keys`).";
+    return "This browser sees this ledger for the first time, and trusts the keys above from now on. Compare them once with keys that you received another way (`auditor ledger keys`).";
   }
   const before = BigInt(memory.size);
   const when = inZone(new Date(memory.at));
-  if (head.size === before) return `It is the head that this browser verified on ${when}.`;
-  return `It continues the head of ${count(before, "entry")} that this browser verified on ${when}: nothing before it was changed, removed or put in between.`;
+  if (head.size === before) return `It is the checkpoint that this browser verified on ${when}.`;
+  return `It continues the checkpoint of ${count(before, "entry")} that this browser verified on ${when}. No entry before it was changed, removed or inserted.`;
 }
 
 const count = (number, what) => `${number} ${Number(number) === 1 ? what : { entry: "entries", other: "others" }[what]}`;
@@ -141,7 +141,7 @@ function say(box, state, title, lines) {
   box.querySelector("[data-checks]").replaceChildren(...lines.map(item));
 }
 
-// A line of text, in which commands stand between backticks.
+// Return a list item for a line of text, with commands between backticks.
 function item(line) {
   const made = document.createElement("li");
   line.split("`").forEach((piece, number) => {
@@ -156,8 +156,8 @@ function refuse(box, error) {
   box.classList.add("bad", "alarm");
   box.querySelector("[data-title]").setAttribute("role", "alert");
   say(box, "refused", "Refused: do not rely on this page", [
-    `What the service sent does not hold: ${error.message}.`,
-    "Either it was changed on the way, or the ledger was. Keep what you see, export the ledger and verify it with your own copy of the auditor command.",
+    `The verification failed: ${error.message}.`,
+    "Somebody changed the answer on the way, or the ledger itself. Save this page, export the ledger and verify it with your own copy of the auditor command.",
   ]);
   const button = box.querySelector("[data-forget]");
   button.hidden = false;

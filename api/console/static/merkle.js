@@ -1,5 +1,5 @@
-// Proofs about the tree over the ledger's entries, as privacy/ledger/merkle.py verifies them.
-// [CT] RFC 9162, §2.1. Sizes are BigInt: a tree may outgrow what numbers hold exactly.
+// Proofs about the tree over the ledger's entries, verified as in privacy/ledger/merkle.py.
+// [CT] RFC 9162, §2.1. Sizes are BigInt, because a tree may exceed the exact integers of numbers.
 
 import { joined, same, sha256 } from "./bytes.js";
 
@@ -13,7 +13,7 @@ export const leafHash = (data) => sha256(joined([LEAF, data]));
 // MTH(D_n) = HASH(0x01 || MTH(D[0:k]) || MTH(D[k:n]))   [CT, §2.1.1]
 const nodeHash = (left, right) => sha256(joined([NODE, left, right]));
 
-// Throws unless the tree of this size and root has this leaf hash there   [CT, §2.1.3.2].
+// Throw unless the tree of this size and root has this leaf hash at this index   [CT, §2.1.3.2].
 export async function verifyInclusion(leaf, index, size, path, root) {
   checkLengths([leaf, root, ...path]);
   if (index < 0n || index >= size) throw new Error(`there is no entry ${index} in a tree of ${size}`);
@@ -33,7 +33,7 @@ export async function verifyInclusion(leaf, index, size, path, root) {
   }
 }
 
-// Throws unless the old tree is the beginning of the new one   [CT, §2.1.4.2].
+// Throw unless the old tree is the beginning of the new one   [CT, §2.1.4.2].
 export async function verifyConsistency(oldSize, newSize, oldRoot, newRoot, path) {
   checkLengths([oldRoot, newRoot, ...path]);
   if (oldSize <= 0n || oldSize > newSize) {
@@ -41,7 +41,7 @@ export async function verifyConsistency(oldSize, newSize, oldRoot, newRoot, path
   }
   if (oldSize === newSize && !path.length && same(oldRoot, newRoot)) return;
   if (oldSize === newSize || !path.length) {
-    throw new Error("a consistency proof is empty between a tree and itself, and only there");
+    throw new Error("a consistency proof is empty if and only if both trees are the same");
   }
   const [first, ...rest] = oldSize & (oldSize - 1n) ? path : [oldRoot, ...path];
   let [fn, sn] = [oldSize - 1n, newSize - 1n];
@@ -63,12 +63,12 @@ export async function verifyConsistency(oldSize, newSize, oldRoot, newRoot, path
   }
 }
 
-// At the right edge a node may move up some levels as it is   [CT, §2.1.3.2, step 4].
+// At the right edge a node may move up some levels unchanged   [CT, §2.1.3.2, step 4].
 function skipped(fn, sn) {
   while (fn && !(fn & 1n)) [fn, sn] = [fn >> 1n, sn >> 1n];
   return [fn, sn];
 }
 
 function checkLengths(hashes) {
-  if (hashes.some((each) => each.length !== HASH_BYTES)) throw new Error("a hash has 32 bytes");
+  if (hashes.some((each) => each.length !== HASH_BYTES)) throw new Error("a hash must have 32 bytes");
 }

@@ -1,4 +1,4 @@
-// Instants in the reader's own zone.
+// Instants in the reader's own time zone.
 
 const style = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 

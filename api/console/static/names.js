@@ -1,4 +1,4 @@
-// What only this browser knows of an audience: the names of its groups, its salt, its commitment.
+// Records of audiences that only this browser has: names of groups, salt, commitment.
 
 const place = (audience) => `platform-auditor/audience/${audience}`;
 
@@ -10,14 +10,14 @@ export function knownNames(audience) {
   return JSON.parse(localStorage.getItem(place(audience)) ?? "{}").names ?? {};
 }
 
-// Labels on the page give way to names; `textContent` takes a name for nothing but text.
+// Replace labels on the page with names; `textContent` treats a name as plain text.
 export function nameLabels(root = document) {
   root.querySelectorAll("[data-label]").forEach((place) => {
     place.textContent = knownNames(place.dataset.audience)[place.dataset.label] ?? place.dataset.label;
   });
 }
 
-// A copy of a JSON value in which whole strings that are labels give way to names.
+// Return a copy of a JSON value in which strings that are labels are replaced with names.
 export function named(value, names) {
   if (typeof value === "string") return names[value] ?? value;
   if (Array.isArray(value)) return value.map((each) => named(each, names));
@@ -25,5 +25,5 @@ export function named(value, names) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, named(each, names)]));
 }
 
-// A text in which labels give way to names.
+// Return a text in which labels are replaced with names.
 export const inWords = (text, names) => text.replace(/\bg\d{1,3}\b/g, (label) => names[label] ?? label);

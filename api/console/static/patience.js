@@ -1,9 +1,9 @@
-// Asks again, a few times, where the service is busy and says when to come back.
+// Requests that are retried a few times while the service is busy, after the time that it states.
 
 const ATTEMPTS = 20;
 const BUSY = 503;
 
-// `wanted` says whether somebody still waits for the answer.
+// `wanted` returns whether somebody still waits for the answer.
 export async function fetchPatiently(address, type, wanted) {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(address, { headers: { Accept: type } });

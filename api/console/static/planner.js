@@ -1,10 +1,10 @@
 import { fetchPatiently } from "./patience.js";
 
-// Sliders next to the planner's numbers, and answers that follow both.
+// Sliders for the planner's numbers, and answers that follow both.
 
 const STEPS = 200;
 
-// Most numbers matter by their size: a slider moves by factors, and whole numbers by one at least.
+// A slider moves by factors, and by at least one for whole numbers.
 function scale(number) {
   const [low, high] = [Number(number.min), Number(number.max)];
   const whole = number.step === "1";
@@ -30,7 +30,7 @@ function slide(slider, number) {
     number.value = at(Number(slider.value));
     tell();
   });
-  // A step of the keyboard is seen in the number, also where a few places mean the same one.
+  // A keyboard step always changes the number, even if several slider positions round to the same one.
   slider.addEventListener("keydown", (event) => {
     const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!way) return;
@@ -44,7 +44,7 @@ function slide(slider, number) {
   follow();
 }
 
-// The last question asked is the one that is answered.
+// Only the latest question is answered.
 export function plan(form, enliven) {
   let asked = 0;
   let wait;

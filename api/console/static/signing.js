@@ -1,4 +1,4 @@
-// Signs a form with a key file, in this browser. The key is read, used and forgotten: never sent.
+// Signing of a form with a key file, in this browser. The key is read, used and dropped, never sent.
 
 import { condensed, digest, payload, sign, stated } from "./statements.js";
 
@@ -7,10 +7,10 @@ export async function keyOf(file) {
   try {
     jwk = JSON.parse(await file.text());
   } catch {
-    throw new Error("This file is not a key: choose the .jwk file that auditor key new made.");
+    throw new Error("This file is not a key. Choose the .jwk file from auditor key new.");
   }
   if (jwk?.kty !== "OKP" || jwk.crv !== "Ed25519" || typeof jwk.d !== "string") {
-    throw new Error("This file holds no private Ed25519 key; use the auditor command for others.");
+    throw new Error("This file has no private Ed25519 key. For other keys use the auditor command.");
   }
   return jwk;
 }
@@ -38,7 +38,7 @@ export function signOnSubmit(form) {
   });
 }
 
-// An approval contains the digest of the application's text: of the text on this page.
+// Check that an approval has the digest of the application's text on this page.
 async function checkRead(form, request) {
   const read = form.querySelector("script[data-read]");
   if (!read) return;

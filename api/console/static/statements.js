@@ -1,4 +1,4 @@
-// Statements as privacy/ledger/statements.py makes them: canonical JSON (RFC 8785), signed by the
+// Statements, built as in privacy/ledger/statements.py: canonical JSON (RFC 8785), signed by the
 // researcher's own key, as a detached JWS (RFC 7515, Appendix F).
 
 import { base64url, fromBase64, hex, joined, sha256, utf8 } from "./bytes.js";
@@ -18,7 +18,7 @@ export function canonical(value) {
 
 export const digest = async (value) => `sha256:${hex(await sha256(utf8(canonical(value))))}`;
 
-// An audit request as it is stated: its text fields, and the digest of the whole.
+// Return an audit request as it is stated: its text fields, and the digest of the whole.
 export async function condensed(request) {
   const kept = Object.entries(request).filter(
     ([name, value]) => value === null || typeof value === "string" || PRICED.includes(name),
@@ -26,7 +26,7 @@ export async function condensed(request) {
   return { ...Object.fromEntries(kept), request: await digest(request) };
 }
 
-// Any other request as it is stated: with commitments in place of personal text.
+// Return any other request as it is stated: with commitments instead of personal text.
 export async function stated(value) {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return Promise.all(value.map(stated));
@@ -43,7 +43,7 @@ async function commitment({ text, salt }) {
   return `sha256:${hex(await sha256(joined([COMMITMENT, length, bytes, utf8(text)])))}`;
 }
 
-// The bytes that are signed: for one platform, one purpose, once.
+// Return the bytes to sign: for one platform and one purpose, and with a key that is used once.
 export const payload = (platform, action, by, key, body) =>
   utf8(canonical({ platform, action, by, key, body }));
 

@@ -1,4 +1,4 @@
-"""Alembic's way in: the connection is handed over by `api.db.schema`."""
+"""Entry point of Alembic, with the connection from `api.db.schema`."""
 
 from alembic import context
 from sqlmodel import SQLModel

@@ -1,18 +1,20 @@
-"""Tables: what auditors uploaded, and whom it reached.
+"""Tables: uploads of auditors, and the people that they found.
 
-`PartRow.data` and `GroupRow.people` are private. Parts are dropped when the audience is sealed,
-people when it is erased. Identifiers are in no column, but for parts that the version before 0014
-took in; a part's digests let a guess of the whole part be tested, until it is dropped. A part that
-was accepted and is not matched yet has neither data nor tokens: its identifiers are in the memory
+`PartRow.data` and `GroupRow.people` are private. Parts are deleted when the audience is sealed,
+people when it is erased. No column has identifiers, except in parts from versions before 0014. A
+part's digests let somebody test a guess of the whole part, until the part is deleted. A part that
+was accepted and is not matched yet has neither data nor tokens. Its identifiers are in the memory
 of the process that matches it, and nowhere else.
 """
 
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import BigInteger
 from sqlmodel import JSON, Column, Field, LargeBinary, SQLModel, Text
 
 from api.db.types import Utc
+from openapi.resources.audiences import SupportedSource
 
 
 class ContentRow(SQLModel, table=True):
@@ -45,15 +47,20 @@ class AudienceRow(SQLModel, table=True):
     consented: bool = False
     # Whether the order of the upload is kept, as a two-party audit needs it.
     ordered: bool = False
-    # Of an audience that is hidden: the kind of its identifiers, and the platform's public size.
+    # For a hidden audience: the kind of its identifiers, and the platform's public size.
     identifiers: str | None = None
     candidates: int | None = None
     commitment: str | None = None
     created_at: datetime = Field(sa_type=Utc)
     sealed_at: datetime | None = Field(default=None, sa_type=Utc)
-    # An open audience is erased when it was not touched for a while, a sealed one some time after
+    # An open audience is erased when it was not changed for a while, a sealed one some time after
     # its last release.
     expires_at: datetime = Field(sa_type=Utc, index=True)
+
+    @property
+    def source_for_kinds(self) -> SupportedSource:
+        """Return the source by which kinds of audit say what they support."""
+        return "confirmed" if self.participation_code else cast("SupportedSource", self.source)
 
 
 class GroupRow(SQLModel, table=True):
@@ -61,9 +68,9 @@ class GroupRow(SQLModel, table=True):
 
     audience_id: str = Field(primary_key=True, foreign_key="audiences.id")
     label: str = Field(primary_key=True)
-    # How many identifiers were uploaded, or people drawn: known to the auditor.
+    # Number of identifiers uploaded, or of people drawn: known to the auditor.
     members: int = 0
-    # The number of people to be scored where it is public, else None.
+    # Number of people to be scored if it is public, otherwise None.
     known_size: int | None = None
     # Sorted person numbers, little-endian int64; None until sealed and after erasure.
     people: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
@@ -78,19 +85,20 @@ class PartRow(SQLModel, table=True):
     kind: str
     rows: int
     digest: str
-    # Whom each identifier found, in their order: little-endian int64, negative for nobody. Of a
-    # part without tokens, which the version before 0014 kept: an Arrow stream of identifiers.
+    # The person that each identifier found, in order: little-endian int64, negative for nobody. In
+    # a part without tokens, from a version before 0014: an Arrow stream of identifiers.
     data: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     # The digest of its tokens (`privacy.commitment`), and their sketch.
     tokens: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
     sketch: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
-    # Until it is matched: the token of the process that does, and the public time when it will be.
+    # Until it is matched: the token of the process that matches it, and the public time of the
+    # result.
     claim: str | None = None
     due_at: datetime | None = Field(default=None, sa_type=Utc)
 
 
 class MatchingQuotaRow(SQLModel, table=True):
-    """Identifiers that were matched for an auditor on one day (UTC), parts sent again included."""
+    """Identifiers matched for an auditor on one day (UTC), including parts that were sent again."""
 
     __tablename__ = "matching_quotas"
 

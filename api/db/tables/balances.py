@@ -1,4 +1,4 @@
-"""Tables: the platform's account, and what each person has borne.
+"""Tables: the platform's account, and the lifetime balance of each person.
 
 The person tables are the platform's own: nothing of them is shown, and nothing of them enters the
 ledger.
@@ -25,11 +25,13 @@ class PlatformAccountRow(SQLModel, table=True):
 class PersonBlockRow(SQLModel, table=True):
     """Balances of neighbouring persons: little-endian int64 in units of 10⁻¹² rho, LZ4-compressed.
 
-    `spent` is what each has borne; `carried` the part of it that audiences bore whose members are
-    erased, and which can no longer be recomputed from them; `drawn` the part of it that samples
-    and hidden audiences bore, which depends on who else was there to be drawn; `carried_drawn` what
-    is both. `lowest` is the least of all four columns, where one that was never written is of
-    zeros: the database refuses a block in which it is negative.
+    - `spent`: the total debit of each person.
+    - `carried`: its part from audiences whose members are erased, which can no longer be
+      recomputed.
+    - `drawn`: its part from samples and hidden audiences, which depends on who else was there.
+    - `carried_drawn`: the part that is both.
+    - `lowest`: the minimum over all four columns, where a column that was never written counts as
+      zeros. The database refuses a block in which it is negative.
     """
 
     __tablename__ = "person_blocks"
@@ -51,7 +53,7 @@ class PersonBlockRow(SQLModel, table=True):
 
 
 class ExclusionRow(SQLModel, table=True):
-    """Members of a group within the cap at an audit: one bit per person, in their order."""
+    """Members of a group within the cap at an audit: one bit per person, in order."""
 
     __tablename__ = "exclusions"
 
@@ -61,9 +63,9 @@ class ExclusionRow(SQLModel, table=True):
 
 
 class ChargedPeopleRow(SQLModel, table=True):
-    """The people that a charge on a hidden audience debits: sorted, little-endian int64. Private.
+    """People that a charge on a hidden audience debits: sorted, little-endian int64. Private.
 
-    Written when a run has found them, and dropped when the audience is erased.
+    Written when a run has found them, and deleted when the audience is erased.
     """
 
     __tablename__ = "charged_people"

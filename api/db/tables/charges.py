@@ -1,4 +1,4 @@
-"""Tables: what was granted, charged and released."""
+"""Tables: mandates, audits, charges and releases."""
 
 from datetime import datetime
 from fractions import Fraction
@@ -18,10 +18,10 @@ class MandateRow(SQLModel, table=True):
     granted_by: str = Field(foreign_key="researchers.id")
     purpose: str = Field(sa_column=Column(Text, nullable=False))
     kinds: list[str] = Field(sa_column=Column(JSON, nullable=False))
-    # Who may spend it; nobody named is everybody of the auditor.
+    # Researchers who may spend it; None means all researchers of the auditor.
     researcher_ids: list[str] | None = Field(default=None, sa_column=Column(JSON))
     state: str = "active"
-    # One of the two limits is set; it says the currency of all amounts of this mandate.
+    # One of the two limits is set, which determines the currency of all amounts of this mandate.
     epsilon_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
     rho_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
     delta: str | None = None
@@ -29,10 +29,10 @@ class MandateRow(SQLModel, table=True):
     renewal_days: int | None = None
     lifetime_limit: Fraction | None = Field(default=None, sa_column=Column(Pico))
     spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    # Of a limit that renews at fixed times: the number of the period, and what it has spent.
+    # For a limit that renews at fixed times: the number of the period, and its spent amount.
     period: int = 0
     period_spent: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    # How much reward people may lose, and what was charged of it: for the mandate's whole life.
+    # Reward that people may lose, and the charged part of it: for the mandate's whole life.
     exploration_limit: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
     exploration_spent: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
     # The share of two-party runs that a regulator opens before they are delivered.
@@ -59,7 +59,7 @@ class AuditRow(SQLModel, table=True):
     __tablename__ = "audits"
     __table_args__ = (
         UniqueConstraint("auditor_id", "idempotency_key"),
-        # Workers take the first of those that wait.
+        # Workers take the first of the waiting audits.
         Index("ix_audits_state_turn", "state", "turn"),
     )
 
@@ -77,14 +77,14 @@ class AuditRow(SQLModel, table=True):
     submitted_at: datetime = Field(sa_type=Utc)
     finished_at: datetime | None = Field(default=None, sa_type=Utc)
     failure: str | None = None
-    # How often a worker took it up, and how often it gave it back: neither goes on for ever.
+    # Number of claims by workers, and of failed attempts; both are limited.
     claims: int = 0
     attempts: int = 0
     claim: str | None = None
-    # Whether somebody had it stopped: its worker finds out before the next batch.
+    # Whether somebody stopped it: its worker learns of it before the next batch.
     stopped: bool = False
     lease_until: datetime | None = Field(default=None, sa_type=Utc)
-    # Its place on the line of those that wait: `api.audits.queue.fair_queue`.
+    # Its position in the queue: `api.audits.queue.fair_queue`.
     turn: int = Field(default=0, sa_column=Column(BigInteger, nullable=False))
 
 
@@ -104,15 +104,16 @@ class ChargeRow(SQLModel, table=True):
     kind: str
     price: str = Field(sa_column=Column(Text, nullable=False))
     currency: str
-    # What the mandate was charged, in its currency, and in which of its periods.
+    # Debit of the mandate, in its currency, and the period in which it counts.
     debit: Fraction = Field(sa_column=Column(Pico, nullable=False))
     period: int = 0
-    # What the platform's account was charged, and everybody in the audience who can bear it.
+    # Debit of the platform's account, and of everybody in the audience within the cap.
     rho: Fraction = Field(sa_column=Column(Pico, nullable=False))
-    # What people may lose by being shown something else, in units of reward.
+    # Reward that people may lose by being shown something else, in units of reward.
     exploration_loss: Fraction = Field(default=Fraction(0), sa_column=Column(Pico, nullable=False))
-    # Binds the charge to the people it debits (`api.accounting.people_digest`). None: nobody was
-    # recorded. Empty: charged before migration 0015. Both read and refund nobody.
+    # Digest that binds the charge to the people it debits (`api.accounting.people_digest`). None:
+    # nobody was recorded. Empty: charged before migration 0015. In both cases nobody is read or
+    # refunded.
     people_digest: bytes | None = Field(default=None, sa_column=Column(LargeBinary), repr=False)
     charged_at: datetime = Field(sa_type=Utc, index=True)
     refunded_at: datetime | None = Field(default=None, sa_type=Utc)
@@ -129,13 +130,13 @@ class CourseRow(SQLModel, table=True):
 
 
 class ReleaseRow(SQLModel, table=True):
-    """The bytes that were released: a retry is answered with these and no others (R3)."""
+    """Bytes of a release: a retry is answered with these and no others (R3)."""
 
     __tablename__ = "releases"
 
     audit_id: str = Field(primary_key=True, foreign_key="audits.id")
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
     digest: str
-    # The number of its entry in the ledger.
+    # Number of its entry in the ledger.
     entry: int = Field(sa_column=Column(BigInteger, nullable=False))
     released_at: datetime = Field(sa_type=Utc)

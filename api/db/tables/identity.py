@@ -1,4 +1,4 @@
-"""Tables: who may come in, and with which keys."""
+"""Tables: auditors, researchers, signing keys, and used or revoked credentials."""
 
 from datetime import datetime
 from typing import Any

@@ -8,9 +8,9 @@ from api.db.types import Utc
 
 
 class KindCheckRow(SQLModel, table=True):
-    """The last check of a kind that held: the package and the digest of all its files.
+    """Last successful check of a kind: the package and the digest of all its files.
 
-    `found` is JSON: what the search found for each table, and what the kind claims.
+    `found` is JSON: the result of the search for each table, and the claim of the kind.
     """
 
     __tablename__ = "kind_checks"

@@ -1,4 +1,4 @@
-"""Tables: the ledger, its tree and its signed heads, and the personal text that may be erased."""
+"""Tables: the ledger, its tree and its checkpoints, and the personal text that may be erased."""
 
 from datetime import datetime
 
@@ -21,19 +21,19 @@ class EntryRow(SQLModel, table=True):
     at: datetime = Field(sa_type=Utc)
 
 
-class HeadRow(SQLModel, table=True):
-    """The ledger's end, locked first by everything that appends: entries follow commit order."""
+class LedgerEndRow(SQLModel, table=True):
+    """End of the ledger, which every append locks first: entries follow the commit order."""
 
     __tablename__ = "ledger_head"
 
     id: int = Field(primary_key=True)
     size: int = Field(sa_column=Column(BigInteger, nullable=False))
-    # The ledger's time: it never runs backwards, whatever the clocks do.
+    # Time of the ledger: it never runs backwards, whatever the clocks do.
     latest: datetime = Field(sa_type=Utc)
 
 
 class TreeHashRow(SQLModel, table=True):
-    """The hash of a complete subtree of 256**level leaves; level 0 is kept with the entries."""
+    """Hash of a complete subtree of 256**level leaves; level 0 is stored with the entries."""
 
     __tablename__ = "ledger_tree"
 
@@ -43,19 +43,19 @@ class TreeHashRow(SQLModel, table=True):
 
 
 class CheckpointRow(SQLModel, table=True):
-    """A signed head (C2SP checkpoint), with the cosignatures it has gathered."""
+    """A checkpoint (C2SP), with its cosignatures."""
 
     __tablename__ = "checkpoints"
 
     size: int = Field(sa_column=Column(BigInteger, primary_key=True, autoincrement=False))
     note: str = Field(sa_column=Column(Text, nullable=False))
     at: datetime = Field(sa_type=Utc)
-    # Whether an export must hold it: a witness cosigned it, or it hands trust to a new key.
+    # Whether an export must include it: a witness cosigned it, or it hands trust to a new key.
     lasting: bool = Field(default=False, index=True)
 
 
 class StatementRow(SQLModel, table=True):
-    """A statement that was made: its maker cannot be made to say it twice."""
+    """A statement that was made: nobody can repeat it in its maker's name."""
 
     __tablename__ = "statements"
 
@@ -65,7 +65,7 @@ class StatementRow(SQLModel, table=True):
 
 
 class PersonalRow(SQLModel, table=True):
-    """Text about people that the ledger only commits to; erased on its own."""
+    """Text about people to which the ledger only commits; it can be erased alone."""
 
     __tablename__ = "personal_texts"
 

@@ -1,4 +1,4 @@
-"""Tables: the processes of this deployment that run."""
+"""Tables: the running processes of this deployment."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from api.db.types import Utc
 
 
 class ProcessRow(SQLModel, table=True):
-    """A process, as it last told of itself; gone when it ends in order."""
+    """A process with its last report; deleted when the process ends in order."""
 
     __tablename__ = "processes"
 

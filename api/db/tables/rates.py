@@ -8,10 +8,10 @@ from api.db.types import Utc
 
 
 class RateBucketRow(SQLModel, table=True):
-    """A bucket as it was last drawn from; `name` is a keyed digest of its caller.
+    """A bucket after its last draw; `name` is a keyed digest of its caller.
 
-    A bucket that is full again is dropped: none is the same as a full one. Only PostgreSQL has
-    rows here.
+    A bucket that is full again is deleted, because a missing bucket counts as full. Only PostgreSQL
+    has rows here.
     """
 
     __tablename__ = "rate_buckets"

@@ -1,4 +1,4 @@
-"""Tables: who is signed in to the console, and the codes that let them in. Digests, not secrets."""
+"""Tables: console sessions, and the codes that open them. They hold digests, not secrets."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from api.db.types import Utc
 
 
 class SignInCodeRow(SQLModel, table=True):
-    """A code that opens one session; gone once it is used."""
+    """A code that opens one session; deleted when it is used."""
 
     __tablename__ = "sign_in_codes"
 
@@ -18,7 +18,7 @@ class SignInCodeRow(SQLModel, table=True):
 
 
 class ConsoleSessionRow(SQLModel, table=True):
-    """A browser that is signed in, for as long as its researcher keeps the key of then."""
+    """A signed-in browser, valid while its researcher keeps the key of the sign-in."""
 
     __tablename__ = "console_sessions"
 

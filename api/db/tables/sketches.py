@@ -1,4 +1,4 @@
-"""Table: sketches of what was uploaded, to tell near-identical audiences. Erased with them."""
+"""Table: sketches of uploads, to detect near-identical audiences. Erased with their audience."""
 
 from sqlmodel import Column, Field, LargeBinary, SQLModel
 

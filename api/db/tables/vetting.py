@@ -1,4 +1,4 @@
-"""Tables: applications and what became of them, what personal text is about, and webhooks."""
+"""Tables: applications and their events, subjects of personal text, and webhooks."""
 
 from datetime import datetime
 
@@ -21,7 +21,7 @@ class ApplicationRow(SQLModel, table=True):
     auditor_id: str | None = Field(default=None, foreign_key="auditors.id")
     mandate_id: str | None = Field(default=None, foreign_key="mandates.id")
     submitted_at: datetime = Field(sa_type=Utc)
-    # The first moment after the period that runs in this state.
+    # First moment after the period that runs in this state.
     due: datetime | None = Field(default=None, sa_type=Utc)
 
 
@@ -36,7 +36,7 @@ class IndividualRow(SQLModel, table=True):
 
 
 class ApplicationEventRow(SQLModel, table=True):
-    """The entry that brought an application into a state."""
+    """Ledger entry that changed the state of an application."""
 
     __tablename__ = "application_events"
 

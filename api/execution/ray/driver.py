@@ -1,13 +1,13 @@
-"""On a Ray cluster: people are read, scored and counted where their data are.
+"""Driver of a Ray cluster, where people are read, scored and counted close to their data.
 
-What goes to the cluster is what an adapter is told anyway (contents, person numbers, columns) and
-the reduction; what comes back are bounded tables, which are private until they have passed the
-waist. Keys, the database and noise never leave the worker. A process of the cluster that dies takes
-nothing with it: what it did is a function of its input, and is done again.
+The cluster receives the data that an adapter gets anyway (contents, person numbers, columns) and
+the reduction. It returns bounded tables, which are private until they have passed the waist. Keys,
+the database and noise never leave the worker. If a process of the cluster dies, nothing is lost:
+its work is a function of its input, and is repeated.
 
-Tasks of an audit that was given up are not cancelled: where a cancellation meets the end of its
-task, Ray ends the process that asked for it (ADR 14). They run to their end, and nothing else is
-begun before, or for as long as an outage takes: what nobody waits for does not pile up.
+Tasks of an abandoned audit are not cancelled: if a cancellation meets the end of its task, Ray ends
+the process that requested it (ADR 14). They run to their end. No other task begins before that, or
+before the time of an outage has passed, so abandoned tasks do not accumulate.
 """
 
 import logging
@@ -25,7 +25,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from api.execution.ray import tasks as in_cluster
-from api.execution.ray.tasks import Adapter, model_of
+from api.execution.ray.tasks import Adapter, get_model_digest
 from api.kernel.settings import RayCluster
 from api.platforms import partitions
 from api.platforms.fault_isolation import PlatformDownError
@@ -33,7 +33,7 @@ from api.platforms.interfaces import Columns, LogColumns, Platform
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import Membership
 
-# How often a task is begun anew when the process that ran it has died.
+# Number of times that a task is restarted after the death of its process.
 DEATHS = 5
 
 _CONNECTING = threading.Lock()
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RayEngine:
-    """`make` makes the platform's adapter in a process of the cluster."""
+    """Engine on Ray; `make` creates the platform's adapter in a process of the cluster."""
 
     platform: Platform
     make: Callable[[], Platform]
@@ -80,16 +80,16 @@ class RayEngine:
     def _people(
         self, membership: Membership, wanted: LogColumns | None, begun: list[Any]
     ) -> Iterator[tuple[Any, ...]]:
-        """For each partition how to make the adapter, its people, and what was gathered of them."""
+        """Yield for each partition the adapter, its people, and the rows gathered for them."""
         pieces = self.platform.pieces if wanted is not None else None
         make = ray.cloudpickle.dumps(self.make)  # type: ignore[no-untyped-call]
-        model = model_of(self.platform, wanted)
+        model = get_model_digest(self.platform, wanted)
         adapter = Adapter(make, model, wanted, gathers=pieces is not None)
         count = self.cluster.partitions
         if wanted is None or pieces is None:
-            yield from ((adapter, part) for part in partitions.ranges(membership, count))
+            yield from ((adapter, part) for part in partitions.split_by_range(membership, count))
             return
-        parts = partitions.parts(membership, count)
+        parts = partitions.split_by_partition(membership, count)
         everyone = ray.put(np.sort(membership.everyone()))
         task = self._task(_SCATTERED, begun, returns=len(parts))
         names = pieces.pieces(wanted.log)
@@ -119,7 +119,7 @@ class RayEngine:
             ended, tasks = ray.wait(tasks, timeout=self.cluster.patience_seconds)
             if not ended:
                 raise PlatformDownError(
-                    "the cluster does not get anything done", case="cluster-stalled"
+                    "No task of the cluster has ended in time.", case="cluster-stalled"
                 )
             yield from ended
 
@@ -135,7 +135,9 @@ class RayEngine:
 
     @contextmanager
     def _connected(self) -> Iterator[list[Any]]:
-        """Tasks that are begun go here; what is wrong with the cluster itself is an outage."""
+        """Collect the tasks that begin in the block; raise an error of the cluster itself as an
+        outage.
+        """
         _connect(self.cluster)
         begun: list[Any] = []
         try:
@@ -143,22 +145,22 @@ class RayEngine:
             yield begun
         except (RayTaskError, PlatformDownError):
             self.given_up.extend(begun)
-            raise  # what was raised within a task is of its class too
+            raise  # an error raised within a task has its own class as well
         except (RayError, ConnectionError) as error:
-            raise PlatformDownError("the cluster does not answer") from error
+            raise PlatformDownError("The cluster does not answer.") from error
 
 
 def _connect(cluster: RayCluster) -> None:
     with _CONNECTING:
         if ray.is_initialized():
             return
-        # Nothing about audits is reported to the makers of Ray.
+        # Ray must report nothing about audits to its makers.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             ray.init(cluster.address, include_dashboard=False, log_to_driver=False)
-        except Exception as error:  # where it cannot start, of no class of its own
+        except Exception as error:  # if it cannot start, the error has no common class
             ray.shutdown()
-            raise PlatformDownError("the cluster cannot be reached") from error
+            raise PlatformDownError("The cluster cannot be reached.") from error
 
 
 _REDUCED: Any = ray.remote(in_cluster.reduce_partition)

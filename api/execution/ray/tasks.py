@@ -1,6 +1,6 @@
 """Tasks of a cluster: functions of their arguments and of the platform's adapter.
 
-Every process makes the adapter once, and checks that it has the worker's model.
+Every process creates the adapter once, and checks that it has the worker's model.
 """
 
 import pickle
@@ -25,8 +25,8 @@ def _made(adapter: bytes) -> Platform:
     return make()
 
 
-def model_of(platform: Platform, wanted: LogColumns | None) -> str | None:
-    """The digest of the model whose work is read: that of a log, or the one that scores."""
+def get_model_digest(platform: Platform, wanted: LogColumns | None) -> str | None:
+    """Return the digest of the model that is read: that of a log, or the one that scores."""
     if wanted is not None:
         return platform.logs.logs()[wanted.log].model_digest if platform.logs else None
     return platform.scores.model_digest if platform.scores else None
@@ -34,7 +34,7 @@ def model_of(platform: Platform, wanted: LogColumns | None) -> str | None:
 
 @dataclass(frozen=True)
 class Adapter:
-    """Adapter of a process: how to make it, what is read there, and the model it must have."""
+    """Adapter of a process: its factory, the columns to read, and the model that it must have."""
 
     make: bytes
     model: str | None
@@ -43,9 +43,9 @@ class Adapter:
 
     @contextmanager
     def platform(self, shares: Sequence[pa.Table | None] = ()) -> Iterator[Platform]:
-        """The platform, with logs of what was gathered; of the worker's model before and after.
+        """Yield the platform, with logs of the gathered rows; check the model before and after.
 
-        A receipt names the worker's, and this process made its adapter at another time.
+        A receipt names the worker's model, and this process created its adapter at another time.
         """
         made = _made(self.make)
         self._require_model(made)
@@ -55,13 +55,15 @@ class Adapter:
     def _with_logs(self, made: Platform, shares: Sequence[pa.Table | None]) -> Platform:
         whole = [share for share in shares if share is not None]
         if not self.gathers or self.wanted is None or made.logs is None or len(whole) < len(shares):
-            return made  # a piece could not be scanned, and everybody's rows are read by person
-        return replace(made, logs=row_exchange.Gathered.of(made.logs.logs(), self.wanted, whole))
+            return made  # a piece could not be scanned, so everybody's rows are read by person
+        return replace(
+            made, logs=row_exchange.GatheredLogs.of(made.logs.logs(), self.wanted, whole)
+        )
 
     def _require_model(self, made: Platform) -> None:
-        if model_of(made, self.wanted) != self.model:
+        if get_model_digest(made, self.wanted) != self.model:
             raise PlatformDownError(
-                "another model is in the cluster than in the worker", case="another-model"
+                "The cluster has another model than the worker.", case="another-model"
             )
 
 
@@ -83,10 +85,10 @@ def split_by_key(
     people: Membership,
     *shares: pa.Table | None,
 ) -> list[Columns]:
-    """Rows read by person, for each partition of their keys."""
+    """Return the rows read by person, for each partition of their keys."""
     with adapter.platform(shares) as platform:
         rows = work(platform, people)
-    return partitions.columns_apart(rows, partitions.of_keys(rows[key], count), count)
+    return partitions.split_columns(rows, partitions.partition_keys(rows[key], count), count)
 
 
 def compute_by_key(work: Callable[[Columns], Table], *shares: Columns) -> Table:
@@ -97,14 +99,16 @@ def compute_by_key(work: Callable[[Columns], Table], *shares: Columns) -> Table:
 def scatter_rows(
     adapter: Adapter, wanted: LogColumns, piece: str, everyone: Persons, count: int
 ) -> list[pa.Table | None]:
-    """For each partition its rows; None where somebody's make that the piece cannot be scanned."""
+    """Return the rows for each partition; None if somebody's rows prevent the scan of the piece."""
     with adapter.platform() as platform:
         if platform.pieces is None or platform.logs is None:
-            raise PlatformDownError("this adapter has no pieces in the cluster")
+            raise PlatformDownError("The adapter in the cluster has no pieces.")
         if piece not in platform.pieces.pieces(wanted.log):
-            raise PlatformDownError(f"a piece of {wanted.log!r} is not there")
+            raise PlatformDownError(f"A piece of the log {wanted.log!r} is missing.")
         log = platform.logs.logs()[wanted.log]
         try:
-            return [*row_exchange.scattered(platform.pieces, log, wanted, piece, everyone, count)]
-        except Exception:  # an adapter may raise anything, and it may be about somebody
+            return [
+                *row_exchange.scatter_piece(platform.pieces, log, wanted, piece, everyone, count)
+            ]
+        except Exception:  # an adapter may raise anything, and the error may concern a person
             return [None] * count

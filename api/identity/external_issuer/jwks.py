@@ -1,6 +1,6 @@
-"""The public keys of an outside issuer, fetched and kept for a while.
+"""Public keys of an outside issuer, fetched and cached.
 
-[RFC7517] §5 JWK set: keys that are not understood are left out.
+[RFC7517] §5 JWK set: keys that are not understood are ignored.
 """
 
 import json
@@ -21,7 +21,7 @@ from api.kernel.settings import OutsideIssuer
 KEPT = 300.0
 SEARCH_PAUSE = 60.0
 RETRY_PAUSE = 5.0
-# When the issuer cannot be reached its keys go on being trusted, but not for long.
+# If the issuer cannot be reached, its cached keys stay trusted for this many seconds.
 STALE = 3600.0
 TIMEOUT = 5.0
 MAX_BYTES = 256 * 1024
@@ -31,7 +31,7 @@ _NEVER = float("-inf")
 
 
 class OutsideKeys:
-    """Keys by kid: refetched when old, and for an unknown kid at most once a minute."""
+    """Keys by kid: fetched again when old, and at most once a minute for an unknown kid."""
 
     def __init__(self, issuer: OutsideIssuer) -> None:
         if (issuer.jwks_url is None) == (issuer.jwks_file is None):
@@ -44,7 +44,7 @@ class OutsideKeys:
         self._fetched_at = self._tried_at = self._due_at = self._search_at = _NEVER
 
     def find(self, kid: str | None) -> Key | None:
-        """The key of this kid; a token without a kid is understood if there is just one key."""
+        """Return the key of this kid; without a kid, the only key if there is exactly one."""
         if time.monotonic() >= self._due_at:
             self._refresh()
         key = self._pick(kid)
@@ -52,7 +52,7 @@ class OutsideKeys:
             self._refresh()
             key = self._pick(kid)
         if not self._keys:
-            raise UnavailableError("The keys of the identity provider cannot be read; try again.")
+            raise UnavailableError("The keys of the identity provider cannot be read. Try again.")
         return key
 
     def _pick(self, kid: str | None) -> Key | None:
@@ -73,7 +73,7 @@ class OutsideKeys:
         with self._lock:
             if self._tried_at >= asked_at:
                 return  # another thread has just done it
-            if self._keys:  # those who come meanwhile go on with them
+            if self._keys:  # meanwhile other threads use the cached keys
                 self._due_at = asked_at + RETRY_PAUSE
             try:
                 self._keys = _import(json.loads(self._read()))
@@ -102,7 +102,7 @@ class OutsideKeys:
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > MAX_BYTES:
-                    raise ValueError("the key set is too large")
+                    raise ValueError(f"The key set is larger than {MAX_BYTES} bytes.")
         return bytes(body)
 
 
@@ -114,5 +114,5 @@ def _import(document: Any) -> dict[str, Key]:
             key = import_public_jwk(jwk if isinstance(jwk, dict) else {})
             keys.setdefault(str(jwk.get("kid", key.thumbprint())), key)
     if not keys:
-        raise ValueError("no usable key")
+        raise ValueError("The key set has no usable key.")
     return keys

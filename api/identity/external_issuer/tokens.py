@@ -1,14 +1,14 @@
 """Access tokens of an outside issuer, instead of our own.
 
-The issuer says who it is; what they may do is their role here. Providers differ on the token's
-type, so `JWT` and none are taken for `at+jwt`; the audience keeps out tokens made for others. A
-token without `at+jwt` may be an ID token: it is refused if it has claims of one, or is for the
-client that browsers sign in with. Where that client is not known, it must have a claim that only
-access tokens have.
+The issuer states who the caller is; the caller's role here states what they may do. Providers
+differ on the token's type, so `JWT` and no type are accepted like `at+jwt`. The audience excludes
+tokens for other services. A token without `at+jwt` may be an ID token. It is refused if it has
+claims of one, or if it is for the client that browsers sign in with. If that client is not known,
+the token must have a claim that only access tokens have.
 
-[OIDC] OpenID Connect Core 1.0, §2 and §3.3.2.11 (`nonce`, `at_hash`, `c_hash`).
-[RFC9068] §2.2 claims (`client_id`, `scope`), §4 validation. [RFC8725] §3.11 explicit typing.
-[RFC9449] §7.2: a token that is bound to a key is not a bearer token.
+[OIDC] OpenID Connect Core 1.0, §2 and §3.3.2.11 (`nonce`, `at_hash`, `c_hash`). [RFC9068] §2.2
+claims (`client_id`, `scope`), §4 validation. [RFC8725] §3.11 explicit typing. [RFC9449] §7.2: a
+token that is bound to a key is not a bearer token.
 """
 
 from dataclasses import replace
@@ -30,18 +30,18 @@ from api.kernel.settings import OutsideIssuer
 TYPES = frozenset({"at+jwt", "jwt", ""})
 MAX_SUBJECT = 200
 _ID_TOKEN_CLAIMS = frozenset({"nonce", "at_hash", "c_hash", "s_hash"})
-# `scp` is what Microsoft's issuers call `scope`.
+# Microsoft's issuers call `scope` `scp`.
 _ACCESS_TOKEN_CLAIMS = frozenset({"client_id", "scope", "scp"})
 
 _SAFE = frozenset(name for names in ALGORITHMS.values() for name in names)
 
 
-# An expiry beyond this one cannot be a date.
+# A later expiry cannot be a date.
 _LAST_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class OutsideTokens:
-    """Believes one issuer, and maps its subjects to registered researchers."""
+    """Tokens of one trusted issuer, whose subjects are mapped to registered researchers."""
 
     def __init__(self, store: Store, issuer: OutsideIssuer) -> None:
         if not issuer.algorithms or not _SAFE.issuperset(issuer.algorithms):
@@ -57,7 +57,7 @@ class OutsideTokens:
             caller = load_caller_of_subject(session, subject)
         if caller is None:
             raise UnauthenticatedError(
-                "The token is valid, but its subject is not registered here: ask the operator."
+                "The token is valid, but its subject is not registered here. Contact the operator."
             )
         return replace(caller, credential=Credential(_end(claims["exp"])))
 
@@ -70,7 +70,8 @@ class OutsideTokens:
             raise UnauthenticatedError("This is not a bearer access token.")
         if token.typ != "at+jwt" and self._is_id_token(token.claims):
             raise UnauthenticatedError("This is an ID token. Send the access token instead.")
-        # Before any key is looked for: a stranger's token must not make us ask the issuer.
+        # Claims are checked before any key: a stranger's token must not cause a request to the
+        # issuer.
         self._validate(token.claims)
         key = self._keys.find(token.kid)
         if key is None:
@@ -91,14 +92,16 @@ class OutsideTokens:
         try:
             registry.validate(claims)
         except ExpiredTokenError as error:
-            raise UnauthenticatedError("The access token has expired: get a new one.") from error
+            raise UnauthenticatedError(
+                "The access token has expired. Request a new one."
+            ) from error
         except JoseError as error:
             raise UnauthenticatedError(
-                f"The access token is not of {self._issuer.issuer} for this service."
+                f"The access token was not issued by {self._issuer.issuer} for this service."
             ) from error
 
     def _is_id_token(self, claims: dict[str, Any]) -> bool:
-        """Tell whether a token says who signed in, instead of what they may access.  [OIDC]"""
+        """Return whether a token states who signed in, instead of what they may access.  [OIDC]"""
         if not _ID_TOKEN_CLAIMS.isdisjoint(claims) or claims.get("typ") == "ID":  # Keycloak
             return True
         if self._issuer.sign_in is None:
@@ -117,5 +120,5 @@ class OutsideTokens:
 
 
 def _end(expiry: float) -> datetime:
-    """Return when a token ends, given its `exp` claim. An issuer may set it as late as it likes."""
+    """Return the end of a token from its `exp` claim, which an issuer may set to any late date."""
     return datetime.fromtimestamp(min(expiry, _LAST_EXPIRY.timestamp()), UTC) + CLOCK_SKEW

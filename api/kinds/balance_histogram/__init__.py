@@ -1,20 +1,21 @@
 """Balance histograms: the distribution, by group, of people's spent share of the lifetime cap.
 
-Unit: one person, in at most `groups_per_person` = k groups: that is the reach.
+Unit: one person, in at most `groups_per_person` = k groups; k is the sensitivity.
 
-Proof. A person's balance is the sum of the debits of their audits. Prices follow from requests;
-whom an upload reached follows from each person's own identifiers; whether a debit is within the
-cap follows from the person's own balance. So, given the requests so far, one person's data decide
-one person's balance, and nobody else's balance moves when they come, go or change. A person adds
-one to one cell in each of their groups. Added or removed, k cells move by one; changed, k lose one
-and k gain one; twice that in a sample of exact size, where one person displaces another.
+Proof. A person's balance is the sum of the debits of their audits. Prices follow from requests. The
+people of an upload follow from each person's own identifiers. Whether a debit is within the cap
+follows from the person's own balance. So, given the requests so far, one person's data decide one
+person's balance, and nobody else's balance changes when they are added, removed or changed. A
+person adds one to one cell in each of their groups. Adding or removing a person changes k cells by
+one. Changing a person lowers k cells by one and raises k by one. In a sample of exact size both
+double, because one person displaces another.
 
-Who is drawn into a sample depends on others: debits by samples are not part of the balance that is
-read. They still decide, at the cap, who is left out. That is a limit of every kind: see
+The people drawn into a sample depend on others, so debits by samples are not part of the balance
+that is read. They still decide, at the cap, who is dropped. That is a limit of every kind: see
 docs/explanation/guarantee.md, "What this leaves out".
 
-The audit reads the balance at the time it runs, less its own debit. People whose debit would exceed
-the cap are left out before anything is read, as in every audit.
+The audit reads the balance at the time it runs, minus its own debit. People whose debit would
+exceed the cap are dropped before anything is read, as in every audit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,9 +69,11 @@ class BalanceHistogram:
         context: AuditContext,
     ) -> Mapping[str, Table]:
         if context.balances is None:
-            raise UnsupportedAuditError("balances are read by the worker alone")
+            raise UnsupportedAuditError(
+                "Only a worker can read balances, so this audit cannot run here."
+            )
         bounds = plan[BALANCES].bounds
-        # All at once, so that everybody's balance is of one moment.
+        # All balances are read at once, so that they are of one moment.
         shares = context.balances.shares(np.concatenate(membership.groups))
         failpoints.hit(Failpoint.RUNNING)
         group = np.repeat(np.arange(bounds.shape[0]), [len(each) for each in membership.groups])

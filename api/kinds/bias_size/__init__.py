@@ -1,41 +1,43 @@
-"""The size of a bias (paper 3): who would have an opportunity if scores were corrected for it.
+"""Size of a bias ([YSJ22]): the opportunities of each group if scores were corrected for it.
 
-Within each query (a job, a list) N rows had an opportunity. Corrected, the N rows of the highest
-corrected score have one. By how much to correct is public: the auditor took it from an earlier
-release. Counted are, by group, the rows that have an opportunity and, if asked for, their ranks in
-parts of L, the number of places; and over all groups, what came of it and what would.
+In each query (a job, a list) N rows had an opportunity. After correction, the N rows with the
+highest corrected scores have one. The correction is public: the auditor took it from an earlier
+release. By group, the table counts the rows that have an opportunity and, on request, sums their
+ranks in parts of L, the number of places. Over all groups, it sums the outcomes that were and the
+outcomes that would be.
 
 Unit: one person of the log's role, in one group, with at most `rows_per_person` = m rows.
 
-Reach. One person displaces another, so reach is not counted in their own rows. Let a row r come.
-Ties are broken by score and then by the person's number: the order of two rows never depends on a
-third.
+Sensitivity. One person displaces another, so the sensitivity is not counted in their own rows.
+Suppose a row r is added. Ties are broken by score and then by the person's number, so the order of
+two rows never depends on a third.
 
-Without places. If r had no opportunity, N stays: r puts one row out of the corrected N or none, two
-counts move by one, and the corrected outcome by at most one: 3. If r had one, N grows: r joins the
-N, the corrected N+1 are the corrected N and one more (r, or the next one), two counts move by one,
-and so do both outcomes at most: 4.
+Without places. If r had no opportunity, N stays. Then r displaces one row of the corrected N or
+none. Two counts change by one, and the corrected outcome by at most one: 3. If r had one, N grows
+and r joins the N. The corrected N+1 are the corrected N and one more (r, or the next one). Two
+counts change by one, and so do both outcomes at most: 4.
 
-With L places lists end after min(N, L) rows. A list of n rows into which r comes at rank p, and
-whose last row drops out: two counts move by one; the ranks, p for r, one for each row from p on,
-and n for the last, by 2n ≤ 2L, which is 2 parts; the outcome by at most one. A list that grows to
-n+1 ≤ L instead: one count, p + (n + 1 − p) ≤ L ranks, one outcome: 3. Without an opportunity r
-moves the corrected list alone: 5. With one, if N < L, both lists grow: 6; else both may drop a row:
-10. (Ranks are rounded to units by a rule that never falls, so the ranks of rows that move by one
-telescope as they do unrounded.)
+With L places lists end after min(N, L) rows. Take a list of n rows into which r is added at rank p,
+and whose last row drops out. Two counts change by one. The ranks change by 2n ≤ 2L, which is 2
+parts: p for r, one for each row from p on, and n for the last. The outcome changes by at most one.
+A list that grows to n+1 ≤ L instead: one count, p + (n + 1 − p) ≤ L ranks, one outcome: 3. Without
+an opportunity r changes the corrected list alone: 5. With one, if N < L, both lists grow: 6; else
+both may drop a row: 10. (Ranks are rounded to units by a monotone rule, so the ranks of rows that
+move by one telescope as they do unrounded.)
 
-m rows come one after the other, m times as far. That a row goes is the same as that it comes.
+m rows are added one after the other, with m times the change. Removing a row is the same as adding
+it.
 
-In all of this no cell moves by more than one (ranks that rise are n parts of L together, and so are
-those that fall), and a squared L2 norm is at most the L1 norm: f = 4 or 10. Cells of groups are not
-apart, for rows of one displace those of another, so norms add up, not their squares: a person comes
-and another goes, 4f m²; where slots are fixed too, twice as far each, 16f m².
+In all of this no cell changes by more than one (ranks that rise add up to n parts of L, and so do
+those that fall), and a squared L2 norm is at most the L1 norm: f = 4 or 10. The cells of groups are
+not disjoint, because rows of one displace those of another. So norms add up, not their squares. One
+person added and another removed: 4f m²; where slots are fixed too, twice as far each, 16f m².
 
-The table is no sum over people: rows of all are gathered before they are compared. It is a sum over
-queries, so that rows may be gathered query by query.
+The table is not a sum over people: rows of all are collected before they are compared. It is a sum
+over queries, so rows may be collected query by query.
 
 [YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
-        §4.1 (notifications at a fixed number per job), §4.2 (average rank).
+    §4.1 (notifications at a fixed number per job), §4.2 (average rank).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +59,7 @@ from api.kinds.building_blocks.log_rows import (
 from api.kinds.context import AuditContext
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Columns, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 from openapi.kinds import bias_size as contract
 from openapi.resources import BiasSizeRequest, GroupMoved
 from privacy.plans.bias_size import BIAS_UNIT
@@ -66,7 +68,7 @@ from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
 
 SUMS = "sums"
-# A row: its columns, read and gathered, and its places in two orders.
+# Bytes of a row: its columns as read and as collected, and its positions in two orders.
 ROW_BYTES: Final = 320
 RULES = (
     "Within each query, opportunities are reassigned by corrected score to as many rows of the"
@@ -90,12 +92,12 @@ class BiasSize:
         log_checks.check_range(request.outcome_range, *log.numbers[request.outcome])
         if audience.groups_per_person != 1:
             raise UnsupportedAuditError(
-                "this compares people of whom everybody is in one group. Nothing was charged.",
+                "A bias-size audit needs everybody in exactly one group. Nothing was charged.",
                 case="several-groups-per-person",
             )
         if sorted(each.label for each in request.corrections) != sorted(audience.labels):
             raise UnsupportedAuditError(
-                f"each of the groups {', '.join(audience.labels)} needs one correction; 0 is one."
+                f"Each of the groups {', '.join(audience.labels)} needs a correction; 0 is valid."
                 " Nothing was charged.",
                 case="corrections",
             )
@@ -129,7 +131,7 @@ class BiasSize:
         return {SUMS: context.engine.total_by_key(membership, read, "query", reduce, asked.wanted)}
 
     def held_bytes(self, request: BiasSizeRequest, audience: AudienceFacts) -> int:
-        """All rows, which are compared before any is counted."""
+        """Return the memory for all rows, which are compared before any is counted."""
         return HELD_BYTES + ROW_BYTES * request.rows_per_person * audience.members
 
     def present(
@@ -161,7 +163,7 @@ class BiasSize:
 
 @dataclass(frozen=True)
 class Scored:
-    """Rows of all people: group, person, query, score, and outcome, NaN without opportunity."""
+    """Rows of all people: group, person, query, score and outcome (NaN without an opportunity)."""
 
     group: NDArray[np.intp]
     person: NDArray[np.int64]
@@ -175,7 +177,7 @@ class Scored:
 
 
 def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeRequest) -> Columns:
-    """The columns of `Scored`, of all batches."""
+    """Return the columns of `Scored`, of all batches."""
     names = (request.query, request.score, request.outcome)
     pieces = [
         (np.full(len(rows.person), group), rows.person, *(rows.numbers[name] for name in names))
@@ -187,7 +189,7 @@ def _gathered(drawn: Iterable[tuple[int, SelectedRows]], request: BiasSizeReques
 
 
 def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
-    """The cells: of each group, then the two outcomes."""
+    """Return the cells: those of each group, then the two outcomes."""
     low, high = request.outcome_range.low, request.outcome_range.high
     corrected = np.clip(_corrected(request, rows, groups), low, high)
     given = rows.given
@@ -219,7 +221,9 @@ def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
 
 
 def _corrected(request: BiasSizeRequest, rows: Scored, groups: int) -> Floats:
-    """Scores by the public correction of their group and bin, the nearest one beyond all bins."""
+    """Return scores with the public correction of their group and bin; outside, of the nearest
+    bin.
+    """
     edges = np.asarray(request.bins.edges)
     place = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)
     by_label = {each.label: each.add for each in request.corrections}
@@ -238,9 +242,11 @@ def _number(label: str) -> int:
 def _places(
     query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """The place of each row, from 0, within its query: by value from the highest, then score."""
+    """Return the rank of each row in its query, from 0: by value from the highest, then by
+    score.
+    """
     order = np.lexsort((person, -score, -value, query))
-    first, rows = runs_of(query[order])
+    first, rows = find_runs(query[order])
     place = np.empty(len(order), np.intp)
     place[order] = np.arange(len(order)) - np.repeat(first, rows)
     return place

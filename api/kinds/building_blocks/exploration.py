@@ -1,13 +1,14 @@
 """Exploration: people are shown other recommendations than their own, in durable batches.
 
-Every batch of steps is planned, written down, and only then taken. People who withdrew consent are
-shown nothing more, and are shown to nobody. Steps are numbered, and the platform takes none of them
-twice. So the last written state is all that a worker needs to resume after a crash: it asks for the
-same steps of the same people. No step is repeated or uncounted.
+Every batch of steps is planned, recorded, and only then taken. People who withdrew consent are
+shown nothing more, and their recommendations are shown to nobody. Steps are numbered, and the
+platform takes none of them twice. So the last recorded state is all that a worker needs to resume
+after a crash: it requests the same steps of the same people. No step is repeated or uncounted.
 
 The sizes, the number and the times of batches follow from public numbers alone. A target with a
-verdict idles; the end comes at the ceiling, whatever was found. A lot's course depends on its own
-people and its own number alone: the sensitivity of the release rests on it (`envy_freeness`).
+verdict idles; the audit ends at the ceiling, whatever the verdicts. The progress of a lot depends
+on its own people and its own number alone: the sensitivity of the release rests on it
+(`envy_freeness`).
 """
 
 from collections.abc import Callable
@@ -20,8 +21,13 @@ from numpy.typing import NDArray
 from api.kernel import failpoints
 from api.kernel.failpoints import Failpoint
 from api.kinds.context import Journal
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Fleet, Terms, fleet_of
-from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Fleet, Terms, make_fleet
+from api.kinds.envy_freeness.algorithms.checkpoint import (
+    arrays_of,
+    pack_state,
+    restore_state,
+    unpack_state,
+)
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 from api.kinds.envy_freeness.participants import DrawnLots
 from api.platforms.fault_isolation import PlatformDownError, call_isolating_failures
@@ -36,10 +42,10 @@ Draw = Callable[[Persons, int], DrawnLots]
 
 @dataclass
 class Course:
-    """The lots under way: a fleet of targets, their arms, and a source of chance for each lot.
+    """The lots under way: a fleet of targets, their arms, and a source of randomness for each lot.
 
-    `gone` says of each target which arms withdrew, and `missed` which of these were in question
-    then; `done` is the step at which the last finished batch ended.
+    `gone` marks, for each target, the arms that withdrew; `missed` marks those of them that were
+    undecided then. `done` is the step at which the last finished batch ended.
     """
 
     fleet: Fleet[Any]
@@ -52,26 +58,26 @@ class Course:
 
     @classmethod
     def begin(cls, terms: Terms, drawn: DrawnLots, secret: int, digest: str) -> "Course":
-        fleet = fleet_of(terms, drawn.arms, len(drawn.targets))
+        fleet = make_fleet(terms, drawn.arms, len(drawn.targets))
         gone, missed = np.zeros((2, len(drawn.targets), drawn.arms), bool)
         return cls(fleet, drawn, secret, digest, gone, missed)
 
     @classmethod
     def read(cls, terms: Terms, state: bytes) -> "tuple[Course, bool]":
-        """Return the course as it was written, and whether the next batch was planned already."""
-        arrays = unpacked(state)
+        """Return the recorded course, and whether its next batch was planned already."""
+        arrays = unpack_state(state)
         policies = arrays["policies"]
-        # Courses that began before lots were numbered have a row for each.
+        # Courses that began before lots were numbered have a row for each lot.
         lots = arrays.get("lots", np.arange(len(policies)))
         drawn = DrawnLots(policies, lots, int(arrays["spare"]))
         course = cls.begin(terms, drawn, int(arrays["secret"]), str(arrays["digest"]))
-        take_up(course.fleet, arrays)
+        restore_state(course.fleet, arrays)
         course.gone, course.missed = arrays["gone"], arrays["missed"]
         course.done = int(arrays["done"])
         return course, bool(arrays["planned"])
 
     def written(self, *, planned: bool) -> bytes:
-        return packed(
+        return pack_state(
             {
                 "policies": self.drawn.policies,
                 "lots": self.drawn.lots,
@@ -98,10 +104,11 @@ class Course:
         fleet.bar(barred)
 
     def advance(self, policies: Policies, name: str, until: int) -> None:
-        """Let all running targets take their steps up to this one, block by block."""
+        """Take the steps of all running targets up to step `until`, block by block."""
         numbers = int(self.drawn.lots.max(initial=-1)) + 1
         while self.fleet.step < until and len(self.fleet.people):
-            # By the number of the lot: no draw depends on which other lots run, or have ended.
+            # Drawn by the number of the lot: no draw depends on which other lots run, or have
+            # ended.
             chance = np.random.default_rng([self.secret, self.fleet.step]).random(numbers)
             arms = self.fleet.ask(chance[self.drawn.lots[self.fleet.people]])
             rewards = self._rewards(policies, name, arms)
@@ -110,7 +117,9 @@ class Course:
 
     @property
     def outcomes(self) -> BatchOutcomes:
-        """The outcomes; a target that lost too many arms is undecided: docs/explanation/envy.md."""
+        """Return the outcomes; a target that lost too many arms is undecided
+        (docs/explanation/envy.md).
+        """
         found, spare = self.fleet.outcomes, self.drawn.spare
         lost = self.gone if spare else self.missed
         open_still = found.are("no-envy") & (lost.sum(axis=1) > spare)
@@ -131,15 +140,15 @@ class Course:
                 found = policies.rewards(name, targets[at], shown[at], steps[at])
             return np.asarray(found, np.float64)
 
-        # A row for which the adapter fails is not a number, and counts as no reward. Other rows
-        # stay as they are: else one person would change other lots.
+        # A row for which the adapter fails becomes NaN, and counts as no reward. Other rows are
+        # unchanged: otherwise one person would change other lots.
         return call_isolating_failures(call, len(targets), np.float64(np.nan))
 
 
 def explore(
     policies: Policies, journal: Journal, terms: Terms, people: Persons, draw: Draw, secret: int
 ) -> BatchOutcomes:
-    """Take all steps up to the ceiling, from where the journal is."""
+    """Take all steps up to the ceiling, beginning at the journal's state."""
     ceiling, pace = terms.ceiling or 0, policies.step_seconds
     course, planned = _taken_up(policies, journal, terms, people, draw, secret)
     for done, until in _batches(ceiling, pace):
@@ -165,7 +174,7 @@ def explore(
 
 
 def find_consenting(policies: Policies, persons: Persons) -> NDArray[np.bool_]:
-    """Say who consents; a person for whom the adapter fails does not."""
+    """Return who consents; a person for whom the adapter fails does not."""
 
     def call(start: int, stop: int) -> NDArray[np.bool_]:
         with adapter_call("consenting"):
@@ -187,12 +196,12 @@ def _taken_up(
 def _refuse_other(policies: Policies, digest: str) -> None:
     if policies.policies_digest != digest:
         raise PlatformDownError(
-            "the policies changed while people were shown them", case="policies-changed"
+            "The policies changed while people were shown them.", case="policies-changed"
         )
 
 
 def _batches(ceiling: int, pace: float) -> list[tuple[int, int]]:
-    """Return where each batch begins and ends."""
+    """Return the first and last step of each batch."""
     size = int(min(max(BATCH_SECONDS / pace, 1), BATCH_STEPS))
     ends = [*range(size, ceiling, size), ceiling]
     return list(zip([0, *ends], ends, strict=False))

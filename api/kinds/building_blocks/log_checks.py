@@ -20,7 +20,7 @@ RULES = (
 def logs_of(platform: Platform) -> Logs:
     if platform.logs is None:
         raise UnsupportedAuditError(
-            "this platform offers no logs. Nothing was charged.", case="no-logs"
+            "This platform offers no logs. Nothing was charged.", case="no-logs"
         )
     return platform.logs
 
@@ -29,14 +29,14 @@ def log_of(request: LogRows | RankedRows, platform: Platform) -> Log:
     offered = logs_of(platform).logs()
     if request.log not in offered:
         raise UnsupportedAuditError(
-            f"there is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged.",
+            f"There is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged.",
             case="no-such-log",
         )
     return offered[request.log]
 
 
 def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
-    """Refuse a log, columns or words that are not there."""
+    """Return the log, or refuse a log, columns or categories that do not exist."""
     log = check_numbers(request, numbers, platform)
     for name, words in request.where.items():
         check_words(request, log, name, words)
@@ -44,12 +44,12 @@ def check(request: LogRows, numbers: Iterable[str], platform: Platform) -> Log:
 
 
 def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platform: Platform) -> Log:
-    """Refuse a log or columns of numbers that are not there."""
+    """Return the log, or refuse a log or numeric columns that do not exist."""
     log = log_of(request, platform)
     for name in numbers:
         if name not in log.numbers:
             raise UnsupportedAuditError(
-                f"the log {request.log!r} has no numbers {name!r}: see `logs` in the catalogue."
+                f"The log {request.log!r} has no number {name!r}: see `logs` in the catalogue."
                 " Nothing was charged.",
                 case="no-such-numbers",
             )
@@ -57,19 +57,19 @@ def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platfor
 
 
 def check_words(request: LogRows, log: Log, name: str, words: Iterable[str]) -> None:
-    """Refuse a column of words that is not there, and words that it never has."""
+    """Refuse a categorical column that does not exist, and categories that it does not have."""
     unknown = [word for word in words if word not in log.words.get(name, ())]
     if name not in log.words or unknown:
-        what = ", ".join(map(repr, unknown)) or "such a column"
+        what = ", ".join(map(repr, unknown)) or "categorical column"
         raise UnsupportedAuditError(
-            f"the log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
+            f"The log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
             " Nothing was charged.",
             case="no-such-words",
         )
 
 
 def check_range(asked: Range, low: float, high: float) -> None:
-    """Refuse a range of outcomes that is not within the public one."""
+    """Refuse a range of outcomes that exceeds the public range."""
     if not low <= asked.low < asked.high <= high:
         raise UnsupportedAuditError(
             f"outcome_range is {asked.low} to {asked.high}; it must lie within {low} to {high},"

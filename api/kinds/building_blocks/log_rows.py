@@ -1,13 +1,14 @@
-"""Rows of logs as an audit may read them: few per person, within public ranges (R4).
+"""Rows of logs as an audit may read them: a limited number per person, within public ranges (R4).
 
 Unit: one person, of the role that the log names. Whatever the log holds, at most `rows_per_person`
-rows of a person are read, drawn uniformly from those of their rows that can be used. Which ones
-depends on that person's own rows and on a secret that is new for every audit, never on other
-people: with any secret, one person's data change one person's rows.
+rows of a person are read, drawn uniformly from their usable rows. The draw depends on that person's
+own rows and on a secret that is new for every audit, never on other people. So with any secret, one
+person's data change one person's rows.
 
-What an adapter gets wrong is cut and nobody can tell of whom (R2): people for whom it fails have no
-rows, a row with a number that is none or a word that was not asked for is as if it were not there,
-numbers are cut to their public range, and rows of people who were not asked about are dropped.
+Errors of an adapter are corrected, and nobody can tell whom they concern (R2). People for whom it
+fails have no rows. A row with an invalid number, or with a category that was not requested, counts
+as absent. Numbers are clipped to their public range. Rows of people who were not requested are
+dropped.
 """
 
 import secrets
@@ -27,26 +28,26 @@ from api.kinds.building_blocks.table_sum import sum_tables
 from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import Log, LogColumns, Logs, Persons, Platform
-from api.platforms.row_exchange import PERSON, nothing, persons_of
-from api.platforms.row_sampling import Places, drawn_rows, runs_of
+from api.platforms.row_exchange import PERSON, empty_table, read_persons
+from api.platforms.row_sampling import Places, find_runs, sample_rows
 from api.telemetry.metrics import adapter_call
 from privacy.tables.bounded_table import Bounds, Table
-from privacy.tables.membership import BATCH, Membership, among
+from privacy.tables.membership import BATCH, Membership, is_among
 
-# Of a batch of people, as rows come; where there are more, fewer people are read at once, and
-# nobody who has more alone.
+# Bytes of a batch of people, as the rows arrive. A larger batch is split into fewer people, and a
+# person who exceeds it alone is dropped.
 _MOST_BYTES = 2**28
-# Rows that are converted, and reduced, at once.
+# Rows that are converted at once, and rows that are reduced at once.
 _PART, _REDUCED = 2**21, 2**19
-# What is held of a log at most, as numbers, in another order and of the batch before: measured.
+# Maximum memory for rows of a log, as numbers, in another order and of the batch before: measured.
 HELD_BYTES = 5 * _MOST_BYTES
-# The number of one group, or of that of each row.
+# The number of one group, or an array with the group of each row.
 Groups = int | Places
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The columns to read from a log: numeric ones, and categorical ones with the categories that
+    """Columns to read from a log: numeric ones, and categorical ones with the categories that
     count.
 
     A row may lack values of the `optional` numeric columns: they are NaN then.
@@ -65,7 +66,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class SelectedRows:
-    """Columns of rows: numbers, and the places of words in the selection's list of them."""
+    """Columns of rows: numbers, and indices of categories in the selection's list."""
 
     person: Persons
     numbers: Mapping[str, NDArray[np.float64]]
@@ -73,7 +74,7 @@ class SelectedRows:
 
     @classmethod
     def joined(cls, parts: Sequence["SelectedRows"]) -> "SelectedRows":
-        """Those of all parts, which have the same columns, in one."""
+        """Return the rows of all parts, which have the same columns, in one."""
         first, *others = parts
         if not others:
             return first
@@ -96,7 +97,7 @@ class SelectedRows:
         )
 
     def part(self, which: slice) -> "SelectedRows":
-        """Some that lie together, without a copy."""
+        """Return a contiguous slice of the rows, without a copy."""
         return SelectedRows(
             self.person[which],
             {name: column[which] for name, column in self.numbers.items()},
@@ -105,18 +106,18 @@ class SelectedRows:
 
     @cached_property
     def runs(self) -> tuple[Places, Places]:
-        """Return the first index and the number of each person's rows, given rows ordered by
+        """Return the first index and the number of each person's rows, for rows ordered by
         person.
         """
-        return runs_of(self.person)
+        return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
-        """The rows of these people, who are sorted, of rows that are ordered by person."""
+        """Return the rows of these sorted people, from rows that are ordered by person."""
         first, rows = self.runs
         who = self.person[first]
         if np.array_equal(who, persons):
             return self
-        found = among(who, persons)
+        found = is_among(who, persons)
         return self if found.all() else self.take(np.repeat(found, rows))
 
 
@@ -128,7 +129,7 @@ def new_secret() -> int:
 def draw_rows(
     logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[int, SelectedRows]]:
-    """The rows of an audience, a batch of people at a time, by the number of their group."""
+    """Yield the rows of an audience with the number of their group, a batch of people at a time."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -137,10 +138,10 @@ def draw_rows(
 def _of_everybody(
     logs: Logs, selection: Selection, membership: Membership, secret: int
 ) -> Iterator[tuple[Persons, SelectedRows]]:
-    """People, a batch at a time, and their rows.
+    """Yield people, a batch at a time, with their rows.
 
-    Everybody is read once, in however many groups they are. Nobody is one empty batch: that nobody
-    was found makes no call less.
+    Everybody is read once, in however many groups they are. An empty audience is one empty batch,
+    so the number of calls does not show that nobody was found.
     """
     log = logs.logs()[selection.log]
     require_platform_up(lambda: _read(logs, log, selection, np.empty(0, np.int64)))
@@ -160,9 +161,9 @@ def tabulate_rows(
     bounds: Bounds,
     reduce: Callable[[Groups, SelectedRows], Table],
 ) -> Table:
-    """The tables of all people together, wherever they are read.
+    """Return the sum of the tables of all people, wherever they are read.
 
-    `reduce` makes a table of rows and of the number of the group that each row is of.
+    `reduce` makes a table from rows and the number of each row's group.
     """
     secret = new_secret()
 
@@ -184,7 +185,9 @@ def _reduced(
     group: Groups,
     rows: SelectedRows,
 ) -> Table:
-    """The table of some rows at a time: what is made of them on the way is larger than they are."""
+    """Return the table of the rows, reduced in chunks: intermediate results are larger than the
+    rows.
+    """
     table = Table.zeros(bounds)
     for start in range(0, len(rows.person), _REDUCED):
         part = slice(start, start + _REDUCED)
@@ -195,7 +198,7 @@ def _reduced(
 def _grouped(
     membership: Membership, persons: Persons, rows: SelectedRows
 ) -> Iterator[tuple[Groups, SelectedRows]]:
-    """The rows at once where nobody is in two groups, else group by group."""
+    """Yield all rows at once if nobody is in two groups, otherwise group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
             yield group, rows.of(_within(members, persons))
@@ -211,11 +214,11 @@ def _drawn(rows: SelectedRows, most: int, secret: int) -> SelectedRows:
     first, each = rows.runs
     if not len(each) or each.max() <= most:
         return rows
-    return rows.take(drawn_rows(rows.person, first, each, most, secret))
+    return rows.take(sample_rows(rows.person, first, each, most, secret))
 
 
 def _within(members: Persons, persons: Persons) -> Persons:
-    """Those of a group who are from the first to the last of some people, all sorted."""
+    """Return the members between the first and the last of some people; both are sorted."""
     ends = [persons[0], persons[-1] + 1] if len(persons) else [0, 0]
     first, last = np.searchsorted(members, ends)
     return members[first:last]
@@ -232,7 +235,9 @@ def _read_or_cut(
 
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
-    """The usable rows of these people, ordered by person; None if they are too many to hold."""
+    """Return the usable rows of these people, ordered by person; None if they are too many to
+    hold.
+    """
     columns = selection.wanted.columns
     parts, size = list[SelectedRows](), 0
     with adapter_call("read"):
@@ -241,8 +246,8 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Selec
             if size > _MOST_BYTES:
                 return None
             parts.append(_as_rows(part, selection, log))
-    rows = SelectedRows.joined(parts or [_as_rows(nothing(columns), selection, log)])
-    del parts  # before everything is copied once more
+    rows = SelectedRows.joined(parts or [_as_rows(empty_table(columns), selection, log)])
+    del parts  # freed before everything is copied once more
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
     return rows.of(persons)
@@ -272,8 +277,8 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
-    """The usable rows, with numbers cut to their ranges."""
-    person = persons_of(table[PERSON])
+    """Return the usable rows, with numbers clipped to their ranges."""
+    person = read_persons(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
     words = {name: _places(table[name], values) for name, values in selection.words.items()}
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
@@ -285,10 +290,10 @@ def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
 def _usable(
     rows: SelectedRows, numbers: Mapping[str, NDArray[np.float64]], optional: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Which rows have all that is needed."""
-    # Flags are whole numbers, and finite.
+    """Return the mask of rows that have every required value."""
+    # Flags are integers, and therefore finite.
     needed = [n for name, n in numbers.items() if name not in optional and n.dtype.kind == "f"]
-    # A sum is a number only if all of its terms are, and faster to find than each of them.
+    # A sum is finite only if all of its terms are, and testing it is faster than testing each.
     with np.errstate(all="ignore"):
         odd = [number for number in needed if not np.isfinite(number.sum())]
     tests = [np.isfinite(number) for number in odd] + [word >= 0 for word in rows.words.values()]
@@ -296,7 +301,7 @@ def _usable(
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """As floats, NaN where there is nothing; flags that are all there stay as small as they are."""
+    """Return floats, NaN for missing values; complete columns of flags keep their small type."""
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     if pa.types.is_uint8(column.type) and not column.null_count:
@@ -305,14 +310,16 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Within the range. Most columns are, and to look costs less than to copy them."""
+    """Return the column clipped to the range; most need no clipping, and checking is cheaper than
+    copying.
+    """
     inside = np.min(column, initial=low) >= low and np.max(column, initial=high) <= high
-    # A NaN is neither, and a column with one is copied.
+    # With a NaN neither comparison holds, so the column is copied.
     return column if inside else np.clip(column, low, high)
 
 
 def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
-    """The place of each word among the values, -1 where it is none of them."""
+    """Return the index of each category among the values, -1 for any other."""
     known = pa.array(values, pa.string())
     if pa.types.is_dictionary(column.type):
         chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]

@@ -1,13 +1,13 @@
 """Ranked lists as an audit may read them: restricted to its own people, in every role (R4).
 
-Unit: one person, as the viewer whose list it is and as a candidate in others' lists. People
-outside the audience are not debited, so nothing is read about them: their lists are dropped, and
-their positions in others' lists are blank. The metric caps how often a person counts in each role
+Unit: one person, as the viewer whose list it is and as a candidate in others' lists. People outside
+the audience are not debited, so nothing is read about them: their lists are dropped, and their
+positions in others' lists are blank. The metric caps how often a person counts in each role
 (`privacy.metric_values`), by a random draw with a new secret for every audit.
 
 Errors of an adapter never fail an audit (R2). People for whom it fails have no rows. A row without
-a list or a position is dropped. Where a number is missing, the position is blank. Numbers are
-clipped to their public range.
+a list or a position is dropped. If a number is missing, the position is blank. Numbers are clipped
+to their public range.
 """
 
 import secrets
@@ -25,7 +25,7 @@ from api.kernel.failpoints import Failpoint
 from api.kinds.building_blocks import log_checks
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import NOBODY, VIEWER, Log, Logs, Persons, Platform, Ranking
-from api.platforms.row_exchange import PERSON, nothing
+from api.platforms.row_exchange import PERSON, empty_table
 from api.telemetry.metrics import adapter_call
 from openapi.resources import RankedRows, SoftLot, SoftNdcg, SoftPot
 from openapi.resources.catalogue import RankingOffer
@@ -47,12 +47,12 @@ Numbers = NDArray[np.float64]
 
 
 def check(request: RankedRows, numbers: Sequence[str], platform: Platform) -> Log:
-    """Refuse a log without lists, and caps that do not fit those who are people in it."""
+    """Return the log, or refuse a log without lists and caps that do not suit its people."""
     log = log_checks.check_numbers(request, numbers, platform)
     sides = offer_of(log)
     if sides is None:
         raise _refused(
-            f"the log {request.log!r} has no ranked lists, or not everybody in them can be"
+            f"The log {request.log!r} has no ranked lists, or not everybody in them can be"
             " protected: see `ranking` of `logs` in the catalogue",
             case="no-ranked-lists",
         )
@@ -62,7 +62,7 @@ def check(request: RankedRows, numbers: Sequence[str], platform: Platform) -> Lo
 
 
 def offer_of(log: Log) -> RankingOffer | None:
-    """Which sides of the lists of a log are people."""
+    """Return which sides of a log's lists are people; None without ranked lists."""
     if log.ranking is None:
         return None
     viewers = log.person == VIEWER
@@ -78,19 +78,19 @@ def rules(request: RankedRows) -> tuple[str, ...]:
 
 
 def columns_of(request: RankedRows) -> tuple[str, ...]:
-    """The numbers of a row that the metric is made of, in its order."""
+    """Return the numeric columns of a row that the metric uses, in its order."""
     match request:
         case SoftNdcg() | SoftLot():
             return (request.relevance,)
         case SoftPot():
             return (request.score, request.outcome)
-    raise TypeError(f"{request.log} is not asked for lists")
+    raise TypeError(f"The metric of {request.log} has no lists.")
 
 
 def values_of(
     request: RankedRows, metric: OfLists, persons: Persons, platform: Platform
 ) -> NDArray[np.int64]:
-    """The values of these people, in order."""
+    """Return the values of these people, in order."""
     order = np.argsort(persons)
     source = log_checks.logs_of(platform)
     described = source.logs()[request.log]
@@ -102,7 +102,7 @@ def values_of(
 
 @dataclass(frozen=True)
 class _ListReader:
-    """Reads the rows of lists of the people of an audit, who are sorted."""
+    """Reader of the lists of an audit's people, who are sorted."""
 
     source: Logs
     request: RankedRows
@@ -128,7 +128,7 @@ class _ListReader:
         wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
         with adapter_call("read"):
             batches = list(self.source.read(self.request.log, some, wanted))
-        table = pa.Table.from_batches(batches) if batches else nothing(wanted)
+        table = pa.Table.from_batches(batches) if batches else empty_table(wanted)
         placed = pc.and_(table[ranking.query].is_valid(), table[ranking.place].is_valid())
         asked = pc.is_in(table[PERSON].cast(pa.int64()), pa.array(some, pa.int64()))
         table = table.filter(pc.and_(placed, asked))
@@ -147,7 +147,7 @@ class _ListReader:
     @property
     def _ranking(self) -> Ranking:
         if self.log.ranking is None:
-            raise TypeError(f"{self.request.log!r} is no log of lists")
+            raise TypeError(f"The log {self.request.log!r} has no lists.")
         return self.log.ranking
 
     def _clipped(self, table: pa.Table, name: str) -> Numbers:
@@ -158,11 +158,11 @@ class _ListReader:
 def _check_cap(name: str, cap: int | None, people: bool) -> None:
     if people and cap is None:
         raise _refused(
-            f"{name} is needed: on that side of the lists are people", case=f"{name}-missing"
+            f"{name} is required: that side of the lists has people", case=f"{name}-missing"
         )
     if not people and cap is not None:
         raise _refused(
-            f"{name} must be left out: on that side of the lists are no people",
+            f"{name} must be left out: that side of the lists has no people",
             case=f"{name}-of-nobody",
         )
 

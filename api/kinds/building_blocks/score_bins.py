@@ -1,4 +1,4 @@
-"""Bins: which cell a score falls into, and what can be asked of bins and context."""
+"""Bins: the cell of each score, and checks of requested bins and context."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership
 
 _FEW = 32
-_PLACES = 8  # for each edge, so that edges nearly as far apart as others have their own
+_PLACES = 8  # per edge, so that edges almost as far apart as others have their own
 RULES = (
     "A score that is not a number, or lies outside of all bins, counts as outside.",
     "The temporal context is the same for the whole audience. The model is a fixed input.",
@@ -36,7 +36,7 @@ def tally(
     audit: AuditContext,
     bounds: Bounds,
 ) -> Table:
-    """People by group and bin, the last one outside: score a batch, count it, add."""
+    """Return the number of people by group and bin; the last bin holds scores outside all bins."""
 
     def of_some(platform: Platform, some: Membership) -> Table:
         scores = scores_of(platform)
@@ -74,12 +74,12 @@ def running_counts(labels: Sequence[str], leaves: NDArray[np.float64]) -> list[G
 
 def scores_of(platform: Platform) -> Scores:
     if platform.scores is None:
-        raise UnsupportedAuditError("this platform offers no scores")
+        raise UnsupportedAuditError("This platform offers no scores.")
     return platform.scores
 
 
 def check(bins: Edges | Levels, context: Mapping[str, Any], platform: Platform) -> None:
-    """Refuse bins and context that cannot be asked."""
+    """Refuse bins that do not increase, and a context that the platform cannot freeze."""
     check_increasing(bins.levels if isinstance(bins, Levels) else bins.edges)
     _check_context(context, scores_of(platform).context)
 
@@ -89,7 +89,9 @@ def count(bins: Edges | Levels) -> int:
 
 
 def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
-    """The bin of each score; one past the last for scores in none, NaN and infinities included."""
+    """Return the bin of each score; one past the last for scores outside, including NaN and
+    infinity.
+    """
     if isinstance(bins, Levels):
         levels = np.asarray(bins.levels)
         found = np.minimum(np.searchsorted(levels, scores), len(levels) - 1)
@@ -104,9 +106,9 @@ def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp
 
 
 def _compared(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The bins by comparing with each edge: of a few, many times faster than to search.
+    """Return the bins by comparing with each edge: for few edges, many times faster than searching.
 
-    Who has passed no edge is in no bin, and who is above the last one has passed one too many.
+    A score below all edges is in no bin, and a score above the last edge has passed one too many.
     """
     passed, above = np.zeros(len(scores), np.int8), np.empty(len(scores), bool)
     for edge in edges[:-1].tolist():
@@ -121,11 +123,11 @@ def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArr
 
     The lookup table splits the edges' range into cells with at most one edge each.
 
-    Rounding keeps order: an edge in a lower cell is below the score, one in a higher cell above
+    Rounding keeps order. An edge in a lower cell is below the score, one in a higher cell above
     it, and only the edge in the score's own cell must be compared.
     """
     low = edges[0]
-    with np.errstate(all="ignore"):  # where numbers end, places are not told apart
+    with np.errstate(all="ignore"):  # at the limits of floats, cells are not distinct
         scale = _PLACES * len(edges) / (edges[-1] - low)
         places = ((edges - low) * scale).astype(np.intp)
     if np.diff(places).min() < 1:
@@ -139,7 +141,7 @@ def check_increasing(values: Sequence[float]) -> None:
     for number, (before, after) in enumerate(pairwise(values), start=1):
         if not before < after:
             raise InvalidBinsError(
-                f"value {number} ({after}) is not above the one before it ({before}): "
+                f"Value {number} ({after}) is not above the one before it ({before}): "
                 "levels and edges must increase. Nothing was charged."
             )
 
@@ -148,6 +150,6 @@ def _check_context(asked: Mapping[str, Any], offered: Mapping[str, Any]) -> None
     for name, value in asked.items():
         if name not in offered or value not in offered[name]:
             raise UnsupportedAuditError(
-                f"the platform cannot freeze {name} at {value!r}: see `context` in the catalogue. "
+                f"The platform cannot freeze {name} at {value!r}: see `context` in the catalogue. "
                 "Nothing was charged."
             )

@@ -1,6 +1,6 @@
-"""Scores from an adapter that may be wrong about some people, without anyone noticing who (R2).
+"""Scores from an adapter that may be wrong about some people; nobody can tell about whom (R2).
 
-A score that cannot be used is NaN; so is the score of people for whom the adapter fails.
+An unusable score is NaN; so is the score of people for whom the adapter fails.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def score_isolating_failures(
     persons: Persons,
     context: Mapping[str, str | float],
 ) -> NDArray[np.float64]:
-    """One score per person, NaN where there is none."""
+    """Return one score per person, NaN where there is none."""
 
     def score(start: int, stop: int) -> NDArray[np.float64]:
         with adapter_call("score"):
@@ -33,6 +33,8 @@ def score_isolating_failures(
 def require_scoring(
     scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
 ) -> None:
-    """Ask for nobody's score, so that an audience that matched nobody fails like any other."""
+    """Request the scores of nobody, so that an audience that matched nobody fails like any
+    other.
+    """
     nobody = np.empty(0, np.int64)
     require_platform_up(adapter_call("score")(lambda: scores.score(content, nobody, context)))

@@ -1,4 +1,4 @@
-"""Tables of some people at a time, added up."""
+"""Sums of tables that are made from a batch of people at a time."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +12,9 @@ _FEW = 10_000
 def sum_tables(
     bounds: Bounds, membership: Membership, tables: Iterable[Callable[[], Table]]
 ) -> Table:
-    """All of these together: each is made while what the next one is made of is read.
+    """Return the sum of all tables; each is made while the data of the next one are read.
 
-    Of a few people it is made at once: another thread would take longer to begin.
+    For a few people it is made at once, because another thread would take longer to begin.
     """
     table = Table.zeros(bounds)
     if sum(len(group) for group in membership.groups) <= _FEW:

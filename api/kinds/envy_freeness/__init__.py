@@ -1,9 +1,9 @@
-"""Certificates of envy-freeness (paper 2): noisy numbers of targets with envy, and without.
+"""Certificates of envy-freeness ([DCAU22]): noisy numbers of targets with envy, and without.
 
 Unit: one person, in every role: as a target, as an arm, and by whether they take part, match,
 consent or withdraw. Model and policies are fixed public input.
 
-Sensitivity. People are drawn into lots (`taking_part`), each a target with its arms. A lot's
+Sensitivity. People are drawn into lots (`participants`), each a target with its arms. A lot's
 outcome depends on its own people alone, and one person is in at most r = `arms_per_person` lots. A
 person who is added or removed changes L = r of them, from any outcome to any other; L = 2r in a
 sample of exact size, where they displace another person. A lot adds at most one to one of the two
@@ -39,11 +39,11 @@ from privacy.tables.membership import Membership
 from privacy.waist import ReleasePlan
 
 COUNTS, DURATION, COST = "counts", "duration", "cost"
-# Bytes known about one arm of a target, under the bounds that need more of it.
+# Bytes per arm of a target, under the bounds that need more of them.
 ARM_BYTES = 2_048
-# Bytes of one person's place in one lot, while lots are drawn.
+# Bytes per person and lot, while lots are drawn.
 PLACE_BYTES = 128
-# Targets times arms, which is what memory holds.
+# Limit on targets times arms, which memory has to hold.
 MAX_PAIRS = 500_000
 MAX_DAYS = 366
 RULES = (
@@ -76,8 +76,8 @@ class EnvyFreeness:
         _check_criterion(request)
         if not audience.consented:
             raise NoConsentError(
-                "people are shown other recommendations than their own: make the audience with"
-                " `consented`, once all of its members agreed. Nothing was charged."
+                "This audit shows people recommendations of others. Create the audience with"
+                " `consented`, once all of its members have agreed. Nothing was charged."
             )
         _check_size(request, audience.members)
         _check_steps(request, policies.step_seconds)
@@ -95,7 +95,7 @@ class EnvyFreeness:
         context: AuditContext,
     ) -> Mapping[str, Table]:
         if context.journal is None:
-            raise RuntimeError("an audit of envy needs a journal")
+            raise RuntimeError("An audit of envy-freeness needs a journal.")
         outcomes = explore(
             policies_of(context.platform),
             context.journal,
@@ -108,7 +108,9 @@ class EnvyFreeness:
         return {name: Table(each.bounds, cells[name]) for name, each in plan.items()}
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
-        """Return what is known about each arm of every target, and the places in all lots."""
+        """Return the memory for the state of each arm of every target, and for the draw of all
+        lots.
+        """
         places = PLACE_BYTES * audience.members * arms_per_person_of(request)
         return places + ARM_BYTES * request.targets * (request.arms + 1)
 
@@ -137,12 +139,12 @@ class EnvyFreeness:
 
 def policies_of(platform: Platform) -> Policies:
     if platform.policies is None:
-        raise _refused("this platform does not offer it: see `kinds` in the catalogue")
+        raise _refused("This platform does not offer it: see `kinds` in the catalogue")
     return platform.policies
 
 
 def terms_of(request: EnvyFreenessRequest) -> Terms:
-    """Return what each target is promised."""
+    """Return the terms of each target's certificate."""
     return Terms(
         delta=level_of(request),
         epsilon=float(request.tolerance),
@@ -153,7 +155,7 @@ def terms_of(request: EnvyFreenessRequest) -> Terms:
 
 
 def level_of(request: EnvyFreenessRequest) -> float:
-    """Return the share of delta of one target."""
+    """Return each target's share of delta."""
     # OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, line 4]
     return float(request.delta) / (3 * request.targets)
 
@@ -161,21 +163,21 @@ def level_of(request: EnvyFreenessRequest) -> float:
 def arms_per_person_of(request: EnvyFreenessRequest) -> int:
     """Return r, or raise for a request of an earlier version that does not cover its arms."""
     if request.criterion == "exact" or request.arms_per_person is None:
-        raise _refused("an audit of envy that does not cover people as arms is not run")
+        raise _refused("An audit of envy-freeness that does not cover people as arms cannot run")
     return request.arms_per_person
 
 
 def drawn_from(people: Persons, request: EnvyFreenessRequest, secret: int) -> DrawnLots:
-    """Draw targets and arms from the people who agree; say how many arms may withdraw."""
+    """Draw targets and arms from the people who agree; state how many arms may withdraw."""
     each = arms_per_person_of(request)
     drawn = draw_lots(people, request.targets, request.arms, each, secret)
-    # From the request alone: a number that depended on people would be everybody's.
+    # Computed from the request alone: a number that depended on people would change every lot.
     spare = spare_arms(request.arms, float(request.gamma or 0), level_of(request))
     return replace(drawn, spare=spare)
 
 
 def tallied(outcomes: BatchOutcomes, steps: int) -> dict[str, Cells]:
-    """Return each table's cells: a target who withdrew adds steps and cost, and to no count."""
+    """Return each table's cells; a withdrawn target adds steps and cost, and counts in no count."""
     cost = np.clip(np.rint(COST_UNIT * outcomes.cost), -COST_UNIT * steps, COST_UNIT * steps)
     counts = [outcomes.are("envy").sum(), outcomes.are("no-envy").sum()]
     return {
@@ -188,23 +190,25 @@ def tallied(outcomes: BatchOutcomes, steps: int) -> dict[str, Cells]:
 def _check_criterion(request: EnvyFreenessRequest) -> None:
     if request.criterion == "exact":
         raise _refused(
-            "by the exact criterion everybody is an arm of everybody else, so one person can change"
-            " all outcomes, and noise that hides one person hides everything. Ask for the"
+            "By the exact criterion everybody is an arm of everybody else, so one person can change"
+            " all outcomes, and noise that hides one person hides everything. Request the"
             " probabilistic criterion, with gamma and lam",
             case="exact-criterion",
         )
     if request.arms_per_person is None:
         raise _refused(
-            "arms_per_person is missing: say in how many targets' audits one person may take part"
+            "arms_per_person is missing: state in how many targets' audits one person may take part"
             " (`auditor envy-plan` proposes a number)",
             case="no-arms-per-person",
         )
 
 
 def _check_size(request: EnvyFreenessRequest, members: int) -> None:
-    """Refuse sizes by what was uploaded alone."""
+    """Refuse sizes by the upload and the request alone."""
     if members < 2:
-        raise _refused("envy needs at least 2 people: upload more", case="few-people")
+        raise _refused(
+            "An audit of envy-freeness needs at least 2 people: upload more", case="few-people"
+        )
     targets, arms = _needed(request)
     if not targets <= request.targets <= members:
         raise _refused(f"targets must be from {targets} to {members}", case="targets")
@@ -212,35 +216,35 @@ def _check_size(request: EnvyFreenessRequest, members: int) -> None:
         raise _refused(f"arms must be from {arms} to {members - 1}", case="arms")
     if request.targets * request.arms > MAX_PAIRS:
         raise _refused(
-            f"targets times arms may be at most {MAX_PAIRS}: ask for fewer", case="too-many-pairs"
+            f"targets times arms may be at most {MAX_PAIRS}: request fewer", case="too-many-pairs"
         )
     _check_places(request, members)
 
 
 def _check_places(request: EnvyFreenessRequest, members: int) -> None:
-    """Refuse more lots than people can fill, and more for each person than there are."""
+    """Refuse more lots than the people can fill, and more lots per person than there are."""
     each, places = arms_per_person_of(request), request.targets * (request.arms + 1)
     if each > request.targets:
         raise _refused(
-            f"arms_per_person is {each}, and may be at most {request.targets} targets",
+            f"arms_per_person is {each}; the limit is {request.targets}, the number of targets",
             case="arms-per-person",
         )
     if places > each * members:
         fewest = -(-places // each)
         raise _refused(
-            f"{request.targets} targets with {request.arms} arms need more than {fewest} people at"
-            f" {each} audit(s) a person, and {members} were uploaded: upload more, or raise"
+            f"{request.targets} targets with {request.arms} arms need at least {fewest} people at"
+            f" {each} lot(s) per person; {members} identifiers were uploaded. Upload more, or raise"
             " arms_per_person, at the price of more noise",
             case="few-people-for-the-lots",
         )
 
 
 def _check_steps(request: EnvyFreenessRequest, step_seconds: float) -> None:
-    """Refuse too few steps to decide, and more than anybody would wait for."""
+    """Refuse too few steps to decide, and more steps than the allowed days."""
     days = request.steps * step_seconds / 86_400
     if days > MAX_DAYS:
         raise _refused(
-            f"{request.steps} steps last {days:.0f} days, and {MAX_DAYS} are allowed",
+            f"{request.steps} steps last {days:.0f} days, and at most {MAX_DAYS} are allowed",
             case="too-many-days",
         )
     try:
@@ -250,7 +254,7 @@ def _check_steps(request: EnvyFreenessRequest, step_seconds: float) -> None:
 
 
 def _needed(request: EnvyFreenessRequest) -> tuple[int, int]:
-    """Return the fewest targets and arms for the criterion."""
+    """Return the minimum numbers of targets and arms for the criterion."""
     delta, gamma = float(request.delta), float(request.gamma or 0)
     targets, _ = audit_size(delta, gamma, float(request.lam or 0))
     return targets, arms_needed(request.targets, delta, gamma)

@@ -1,20 +1,20 @@
-"""The drawing of lots: one target of an audit of envy, and the people who serve as its arms.
+"""Draw of lots: each has one target of an audit of envy, and the people who serve as its arms.
 
-There are as many lots as targets were asked for. A secret and a person's own number decide in which
-`arms_per_person` different lots they take part, which one of these is their home, and their place
-in each. In every lot the first person at home is the target; the next ones, at home or not, are the
-arms. A lot without a target or with too few people does not run.
+There are as many lots as requested targets. A secret and a person's own number decide three things:
+the `arms_per_person` different lots of the person, the one of these that is their home, and their
+position in each. In every lot the first person at home is the target; the next ones, at home
+or not, are the arms. A lot without a target or with too few people does not run.
 
 Privacy: a lot depends on the people in it and on nobody else. A person who is added, removed or
 changed, or who withdraws, therefore changes the outcomes of at most `arms_per_person` lots.
 
 Promise: each person has one home, so nobody is a target twice, and targets are a uniform sample
-without replacement. Given a lot's target, its arms are one among the others
+without replacement. Given a lot's target, its arms are a uniform sample of the others
 (docs/explanation/envy.md).
 
-[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
-[H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
-    Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3. [H56] Hoeffding,
+On the distribution of the number of successes in independent trials, Ann. Math.
+  Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
 """
 
 import math
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.platforms.interfaces import Persons
-from api.platforms.row_sampling import below, distinct_below, runs_of
+from api.platforms.row_sampling import find_runs, sample_below, sample_distinct_below
 
 Places = NDArray[np.intp]
 _PLACES = 2**52
@@ -32,10 +32,11 @@ _PLACES = 2**52
 
 @dataclass(frozen=True)
 class DrawnLots:
-    """The lots that run: `policies[t, k]` is whose recommendations target t is shown as arm k.
+    """Lots that run; `policies[t, k]` is the person whose recommendations target t is shown as arm
+    k.
 
-    Arm 0 is their own. `lots` has each row's number, which no other lot changes; `spare` is the
-    largest number of arms that may withdraw from a lot that is certified nevertheless.
+    Arm 0 is their own. `lots` has each row's number, which no other lot changes. `spare` is the
+    largest number of arms that may withdraw from a lot that is still certified.
     """
 
     policies: Persons
@@ -54,33 +55,33 @@ class DrawnLots:
 def draw_lots(
     people: Persons, targets: int, arms: int, arms_per_person: int, secret: int
 ) -> DrawnLots:
-    """Return a target and `arms` arms of each lot that runs; `people` are distinct."""
+    """Return the target and `arms` arms of each lot that runs; `people` must be distinct."""
     lots, places = _entries(people, targets, arms_per_person, secret)
     leads = np.zeros(lots.shape, bool)
     leads[_targets(people, lots[:, 0], places[:, 0]), 0] = True
     person, lot, lead = np.repeat(people, arms_per_person), lots.ravel(), leads.ravel()
     order = np.lexsort((person, places.ravel(), ~lead, lot))
-    start, size = runs_of(lot[order])
+    start, size = find_runs(lot[order])
     runs = start[(size > arms) & lead[order][start]]
     members = order[runs[:, None] + np.arange(arms + 1)]
     return DrawnLots(person[members], lot[order][runs])
 
 
 def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:
-    """Return the lots of each person, their home first, and their place in each of them."""
+    """Return the lots of each person, their home first, and their position in each of them."""
     everywhere = np.full(len(people), 1, np.intp)
-    home = below(lots * everywhere, people, 0, secret)
-    others = distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
+    home = sample_below(lots * everywhere, people, 0, secret)
+    others = sample_distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
     lot = np.column_stack([home, others + (others >= home[:, None])])
     steps = range(each, 2 * each)
-    places = [below(_PLACES * everywhere, people, step, secret) for step in steps]
+    places = [sample_below(_PLACES * everywhere, people, step, secret) for step in steps]
     return lot, np.column_stack(places)
 
 
 def _targets(people: Persons, home: Places, place: Places) -> Places:
     """Return the index of the first person at home in each lot that has one."""
     order = np.lexsort((people, place, home))
-    start, _ = runs_of(home[order])
+    start, _ = find_runs(home[order])
     return order[start]
 
 

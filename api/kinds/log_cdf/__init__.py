@@ -1,8 +1,8 @@
-"""Cumulative counts of logged rows by one of their numbers: private quantiles, to choose bins by.
+"""Cumulative counts of logged rows by a numeric column: private quantiles, for choosing bins.
 
 Unit: one person of the log's role, with at most `rows_per_person` = m rows in each of at most
-`groups_per_person` groups. Reach: one row is one leaf, so m leaves in each group; the tree adds the
-nodes above them. The leaves are ordered: the bins as they are, then outside.
+`groups_per_person` groups. Sensitivity: one row is one leaf, so m leaves in each group; the tree
+adds the nodes above them. The leaves are ordered: the bins in their order, then "outside".
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
-"""Match counts: how many people of each group the platform found.
+"""Match counts: the number of people of each group that the platform found.
 
-Whether an identifier matched a person is private, so what an auditor may learn of matching is a
-release like any other. Unit: one person, in at most `groups_per_person` groups: that is the reach.
-(Of a sample of exact size the number is public, and does not move at all.)
+Whether an identifier matched a person is private, so a match count is a release like any other.
+Unit: one person, in at most `groups_per_person` groups, which is the sensitivity. (In a sample of
+exact size the number is public, and does not change at all.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class MatchCount:
     def check(
         self, request: MatchCountRequest, audience: AudienceFacts, platform: Platform
     ) -> None:
-        """There is nothing to refuse."""
+        """Refuse nothing: every request of this kind can run."""
 
     def plan(self, request: MatchCountRequest, audience: AudienceFacts) -> ReleasePlan:
         return plan_release(request, audience)

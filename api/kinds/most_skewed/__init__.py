@@ -1,14 +1,14 @@
-"""The most skewed of several contents, by report noisy max: one price, however many contents.
+"""Most skewed of several contents, by report noisy max: one price, for any number of contents.
 
 For content j with counts c_j[group, bin] and weights w, the skew is
 
     u_j = max over bins y of |w_0 c_j[0, y] − w_1 c_j[1, y]|.
 
-Unit: one person, in one group. Adding or removing them moves one count of each content by one, so
-each |…|, and with it each u_j, by at most max(w). Changing them is removing one person and adding
-another: each u_j moves by at most 2 max(w). In a sample of exact size one person displaces another
-of the same group: one count goes down and another up, which moves |…| in two bins, but each by at
-most max(w); the bounds are the same. A value may go up while another goes down.
+Unit: one person, in one group. Adding or removing a person changes one count of each content by
+one, so each |…|, and with it each u_j, changes by at most max(w). Changing a person is removing one
+and adding another: each u_j changes by at most 2 max(w). In a sample of exact size one person
+displaces another of the same group. One count falls and another rises, which changes |…| in two
+bins, but each by at most max(w); the bounds are the same. A value may rise while another falls.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class MostSkewed:
         score_bins.check(request.bins, request.context, platform)
         if len(audience.labels) != 2 or audience.groups_per_person != 1:
             raise UnsupportedAuditError(
-                "this compares two groups, with everybody in one of them. Nothing was charged.",
+                "This audit needs two groups, and everybody in one of them. Nothing was charged.",
                 case="not-two-groups",
             )
 

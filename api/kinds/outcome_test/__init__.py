@@ -1,26 +1,26 @@
-"""Outcome tests (paper 3): sums over logged opportunities, by group and bin of the score.
+"""Outcome tests ([YSJ22]): sums over logged opportunities, by group and bin of the score.
 
 Unit: one person of the log's role, with at most `rows_per_person` rows in each of at most
-`groups_per_person` groups. A row falls into one bin, or into none and is in no sum.
+`groups_per_person` groups. A row is in one bin, or in none and then in no sum.
 
 Within a bin the score is u, from −1 at its low end to 1 at its high end, and the outcome v, from −1
-to 1 over its range: edges and range are public, and the whole of the noise goes to what varies. The
-sums are of x = (1, v, u, u², uv, v²), each in fixed point of its own fineness w, so that noise of
-one scale is finer, in parts of one, where a sum decides more: counts and outcomes are what verdicts
-rest on, scores correct them, and second moments only say how wide the interval is.
+to 1 over its range. Edges and range are public, so all of the noise is spent on what varies. The
+sums are of x = (1, v, u, u², uv, v²), each in fixed point with a resolution w of its own. So noise
+of one scale is finer, in parts of one, for the sums that decide more. Counts and outcomes decide
+verdicts, scores correct them, and second moments only give the width of the interval.
 
-Reach of a row. |wᵢ xᵢ| ≤ wᵢ, rounded or not, so in L1 a row moves the table by at most Σ wᵢ, and in
-squared L2 by Σ wᵢ². Two rows of one cell are at most Σ (wᵢ dᵢ)² apart, dᵢ the width of the range of
-xᵢ: 0 for the count, 1 for squares, 2 for the others. Of different cells they are at most 2 Σ wᵢ²
-apart. `Bounds.rows` takes half of the larger: by that, changing one person costs exactly twice what
-adding one costs, in Gaussian noise too.
+Sensitivity of a row. |wᵢ xᵢ| ≤ wᵢ, rounded or not. So a row changes the table by at most Σ wᵢ in
+L1, and by Σ wᵢ² in squared L2. Two rows of one cell are at most Σ (wᵢ dᵢ)² apart, with dᵢ the width
+of the range of xᵢ: 0 for the count, 1 for squares, 2 for the others. Rows of different cells are at
+most 2 Σ wᵢ² apart. `Bounds.rows` takes half of the larger. So changing one person costs exactly
+twice what adding one costs, in Gaussian noise too.
 
-With more than one row a person the sums are of clusters. Person-level moments are not released: a
-sum of at most m numbers has (Σ ψᵣ)² ≤ m Σ ψᵣ² (Cauchy–Schwarz), so that variances from these sums
-are right when multiplied by m, which the release states and the analysis does.
+With more than one row per person the sums are of clusters. Person-level moments are not released: a
+sum of at most m numbers has (Σ ψᵣ)² ≤ m Σ ψᵣ² (Cauchy–Schwarz). So variances from these sums are
+right when multiplied by m. The release states m, and the analysis multiplies by it.
 
 [YSJ22] Yu, Saint-Jacques, Choosing an algorithmic fairness metric for an online marketplace, 2022,
-        §3.6 (the test by score), §4.1 and §4.2 (specifications 1 and 2).
+    §3.6 (the test by score), §4.1 and §4.2 (specifications 1 and 2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -111,7 +111,7 @@ class OutcomeTest:
 
 
 def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, groups: int) -> Cells:
-    """The sums of one batch of rows, by group, bin and moment."""
+    """Return the sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)
     place = score_bins.bin_of(scores, request.bins)
@@ -140,12 +140,12 @@ def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, grou
 def _scaling(
     low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """By what to multiply, and what to add, to come from −1 at the low to 1 at the high end.
+    """Return the factor and the summand that map the low end to −1 and the high end to 1.
 
-    Nothing comes of ends that floats cannot hold apart: then all is 0.
+    For ends that floats cannot distinguish, both are 0.
     """
     with np.errstate(all="ignore"):
-        # (x − middle) / half, whose halves are numbers even where a width is not.
+        # (x − middle) / half; the halves are finite even where the width is not.
         half, middle = high / 2 - low / 2, high / 2 + low / 2
         by, plus = 1 / half, -middle / half
     sound = np.isfinite(by) & np.isfinite(plus)
@@ -155,7 +155,7 @@ def _scaling(
 def _within_one(
     x: NDArray[np.float64], by: NDArray[np.float64], plus: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Scaled, and cut to −1 … 1."""
+    """Return the scaled numbers, clipped to −1 … 1."""
     scaled = x * by
     scaled += plus
     return np.clip(scaled, -1, 1, out=scaled)
@@ -164,7 +164,7 @@ def _within_one(
 def _sum(
     cell: NDArray[np.intp], values: NDArray[np.float64] | None, unit: int, count: int
 ) -> Cells:
-    """Per cell, the sum of values that are rounded first: whole numbers, which floats add exactly.
+    """Return the sum by cell of rounded values: integers, which floats add exactly.
 
     (A batch has fewer than 2²⁴ rows of at most 2²⁰ units.)
     """

@@ -1,20 +1,22 @@
-"""Equal opportunity (paper 4): rows shown, by traffic and creators, and whether they suited.
+"""Equal opportunity ([DJHL25]): shown rows, by traffic and creators, and whether they were
+positive.
 
 Unit: one viewer (the person of the log), with at most `rows_per_person` = m rows in each of at most
-`groups_per_person` = k groups of the audience, over default and random traffic, all strategies and
-all days together. Creators are no unit: the platform declares publicly of which group each is.
+`groups_per_person` = k groups of the audience. These limits cover default and random traffic, all
+strategies and all days together. Creators are not a unit: the platform declares publicly the group
+of each.
 
-Reach. A row has one strategy, one day and one group of creators, and is positive or not: it adds
-one to exactly one cell of one group of the audience, `Reach(1, 1, 1)`. Two rows are at most 2 apart
-in L1 and in squared L2. `Bounds.rows` makes m rows and k groups of it: added, m·k in L1 and m²·k in
-squared L2; changed, twice both. Rows that are not drawn move nothing. To ask for all strategies and
-days at once costs nothing more: their cells are disjoint, and the m rows are shared by all.
+Sensitivity. A row has one strategy, one day and one group of creators, and is positive or not. It
+adds one to exactly one cell of one group of the audience, `Reach(1, 1, 1)`. Two rows are at most 2
+apart in L1 and in squared L2. `Bounds.rows` makes m rows and k groups of it: added, m·k in L1 and
+m²·k in squared L2; changed, twice both. Rows that are not drawn change nothing. Requesting all
+strategies and days at once costs nothing more: their cells are disjoint, and they share the m rows.
 
-A row is positive if any of the signals asked for is; a signal above one half is there. Random
-traffic of all days asked for is counted together, as the one denominator of all.
+A row is positive if any of the requested signals is above one half. Random traffic of all requested
+days is counted together, as the common denominator.
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
-         labels, eq. 5 (what is counted), Theorem C.4 (why random traffic is needed).
+    labels, eq. 5 (what is counted), Theorem C.4 (why random traffic is needed).
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,13 +69,13 @@ class Reo:
         _check_groups(request, log)
         if traffic.random in request.strategies:
             raise _refused(
-                "random traffic is counted in any case: name other strategies",
+                "Random traffic is counted in any case: name other strategies",
                 case="random-traffic-named",
             )
         if request.days:
             log_checks.check_words(request, log, traffic.day or "", request.days)
         if len(request.groups) * (_slots(request) + 1) > MAX_CELLS:
-            raise _refused(f"this asks for more than {MAX_CELLS} counts: ask for fewer days")
+            raise _refused(f"The request has more than {MAX_CELLS} counts: request fewer days")
 
     def plan(self, request: ReoRequest, audience: AudienceFacts) -> ReleasePlan:
         return plan_release(request, audience)
@@ -135,11 +137,11 @@ class Reo:
 
 
 def cells(request: ReoRequest, traffic: Traffic, rows: SelectedRows) -> NDArray[np.intp]:
-    """The flat cell of each row within its group of the audience."""
+    """Return the flat cell of each row within its group of the audience."""
     strategy = slot = rows.words[traffic.strategy]
     if request.days and traffic.day:
         slot = strategy * len(request.days) + rows.words[traffic.day]
-        # The last word of the selection is random traffic: its days are counted together.
+        # The last category of the selection is random traffic, whose days are counted together.
         slot = np.where(strategy == len(request.strategies), _slots(request), slot)
     positive = np.zeros(len(slot), np.bool_)
     for name in request.signals:
@@ -166,15 +168,15 @@ def _presented(request: ReoRequest, counts: Cells) -> list[TrafficCounts]:
 
 
 def _traffic(request: ReoRequest, log: Log) -> Traffic:
-    """Return the traffic of the log, which must be of recommendations with random traffic."""
+    """Return the traffic of the log, which must have recommendations and random traffic."""
     if log.traffic is None:
         raise _refused(
-            f"the log {request.log!r} is none of recommendations", case="no-recommendations"
+            f"The log {request.log!r} does not hold recommendations", case="no-recommendations"
         )
     if log.traffic.random is None:
         raise _refused(
-            f"the log {request.log!r} has no random traffic. Whether content that is relevant to"
-            " people reached them cannot be known without it: what was never shown has no label,"
+            f"The log {request.log!r} has no random traffic. Without it, nobody can tell whether"
+            " relevant content reached people: content that was never shown has no label,"
             " and a fair and an unfair platform may have the same log",
             case="no-random-traffic",
         )
@@ -184,20 +186,21 @@ def _traffic(request: ReoRequest, log: Log) -> Traffic:
 def _check_columns(request: ReoRequest, traffic: Traffic) -> None:
     if unknown := [name for name in request.signals if name not in traffic.signals]:
         raise _refused(
-            f"{', '.join(map(repr, unknown))} is no signal of {request.log!r}", case="not-a-signal"
+            f"{', '.join(map(repr, unknown))} is not a signal of {request.log!r}",
+            case="not-a-signal",
         )
     if request.creators not in traffic.creators:
         raise _refused(
-            f"{request.creators!r} is no group of creators in {request.log!r}",
+            f"{request.creators!r} is not a column of creators in {request.log!r}",
             case="not-a-group-of-creators",
         )
     if request.days and traffic.day is None:
-        raise _refused(f"the log {request.log!r} has no days")
+        raise _refused(f"The log {request.log!r} has no days")
     days = [traffic.day] if request.days and traffic.day else []
     taken = {traffic.strategy, request.creators, *days}
     if again := sorted(taken & set(request.where)):
         raise _refused(
-            f"{', '.join(map(repr, again))} is asked for twice: leave it out of `where`",
+            f"{', '.join(map(repr, again))} is requested twice: leave it out of `where`",
             case="asked-twice",
         )
 
@@ -206,7 +209,7 @@ def _check_groups(request: ReoRequest, log: Log) -> None:
     log_checks.check_words(request, log, request.creators, request.groups)
     for name in ("signals", "groups", "strategies", "days"):
         if len(set(getattr(request, name))) != len(getattr(request, name)):
-            raise _refused(f"`{name}` names something twice", case="named-twice")
+            raise _refused(f"`{name}` has a duplicate", case="named-twice")
 
 
 def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:

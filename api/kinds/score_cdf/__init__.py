@@ -1,10 +1,12 @@
-"""Cumulative score counts (paper 1, eq. 5), by a consistent noisy tree.
+"""Cumulative score counts ([IKH23], eq. 5), by a consistent noisy tree.
 
-Unit: one person, counted once in at most `groups_per_person` groups. Reach: that many leaves; the
-tree adds the nodes above them. What comes out is a running count up to the end of each bin and, as
-the last one, of everybody: the number of scored people needs no table of its own.
+Unit: one person, counted once in at most `groups_per_person` groups. Sensitivity: that many leaves;
+the tree adds the nodes above them. The release has a running count up to the end of each bin. The
+last count is of everybody, so the number of scored people needs no table of its own.
 
-The leaves are ordered: the bins as they are, then outside.
+The leaves are ordered: the bins in their order, then "outside".
+
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, eq. 5.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,10 @@
-"""Score histograms (paper 1): how relevance scores are distributed in each group.
+"""Score histograms ([IKH23]): the distribution of relevance scores in each group.
 
-Unit: one person. Counted once in at most `groups_per_person` groups, in one bin or outside of all
-bins of each: the table of bins moves by at most that many when a person is added or removed, and by
-twice as many when a person changes; twice that in a sample of exact size, where one person
-displaces another. The number of scored people per group is a table of its own,
-with the same reach: not everybody matches, so it is as private as the bins, unless it is known.
+Unit: one person. A person counts once in at most `groups_per_person` groups, in one bin or outside
+all bins of each. So adding or removing a person changes the table of bins by at most that many.
+Changing a person changes it by twice as many. In a sample of exact size both double, because one
+person displaces another. The number of scored people per group is a table of its own with the same
+sensitivity. Not everybody matches, so this number is as private as the bins, unless it is known.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §4.3.2 (scores, frozen context) and §4.3.3 (noise).
 """
@@ -79,7 +79,7 @@ class ScoreHistogram:
             )
             for number, (label, row) in enumerate(rows)
         ]
-        return {"bins": request.bins, "groups": groups}
+        return {"bins": request.bins, "groups": groups, "least_share": request.least_share}
 
     def rules(self, request: ScoreHistogramRequest, platform: Platform) -> tuple[str, ...]:
         return score_bins.RULES

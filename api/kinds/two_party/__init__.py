@@ -1,8 +1,8 @@
-"""Two-party audits (paper 5): what the platform multiplies by weights that it cannot see.
+"""Two-party audits ([OH26]): the platform multiplies its values by weights that it cannot see.
 
-Unit: one person, with at most `rows_per_person` rows of a log. Everybody is in one row of the
-upload at most, and adds w ⊗ v to the table of sums: their hidden weights by their values. Values
-are cut to the bounds of the metric's `Layout`; weights are as declared if the auditor is honest
+Unit: one person, with at most `rows_per_person` rows of a log. Everybody is in at most one row of
+the upload, and adds w ⊗ v to the table of sums: their hidden weights times their values. Values are
+clipped to the bounds of the metric's `Layout`. Weights are as declared if the auditor is honest
 (`bounded-weights`), which the platform cannot see and a regulator can open (R4's one exception).
 
 A worker does not run this kind: auditor and platform exchange messages (`api.two_party`).
@@ -38,16 +38,16 @@ from openapi.resources import (
 )
 from privacy.errors import BoundsError
 from privacy.metric_values import FalsePositives, Outcomes, ScoreBins, sum_by_person
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 from privacy.tables.bounded_table import Table
 from privacy.tables.membership import BATCH, Membership
 from privacy.waist import ReleasePlan
 
 NAME = contract.KIND.name
 SUMS = "sums"
-# A value of a person: as it is made, together with all others, and as it is sent.
+# Bytes of one value of a person: as computed, as combined with all others, and as sent.
 VALUE_BYTES = 32
-# One sum under encryption: two polynomials modulo three primes, and again with noise on it.
+# Bytes of one encrypted sum: two polynomials modulo three primes, and a second copy with noise.
 SUM_BYTES = 2 * 393_216
 Integers = NDArray[np.int64]
 OfLog = SoftFalsePositives | SoftOutcomes | SoftAuc
@@ -61,9 +61,9 @@ RULES = (
 
 
 class TwoParty:
-    # Its tables are ciphertexts, whose integers may be larger than those of JSON.
+    # Its tables are ciphertexts, whose integers may exceed those of JSON.
     encrypted = True
-    # Its run records whom a hidden audience has, before it reads.
+    # Its run records the people of a hidden audience before it reads them.
     sources: frozenset[Source] = frozenset({"upload", "hidden"})
 
     def offered_by(self, platform: Platform) -> bool:
@@ -71,16 +71,16 @@ class TwoParty:
 
     def check(self, request: TwoPartyRequest, audience: AudienceFacts, platform: Platform) -> None:
         if not self.offered_by(platform):
-            raise _refused("this service was installed without its extra `two-party`")
+            raise _refused("This service was installed without its extra `two-party`")
         if not audience.ordered or len(audience.labels) != 1:
             raise _refused(
-                "a two-party audit needs an audience of one group whose order is kept: upload it"
+                "A two-party audit needs an audience of one group whose order is kept: upload it"
                 " with `ordered`, or hide it",
                 case="no-order",
             )
         if audience.taken:
             raise _refused(
-                "a hidden audience is for one audit: make another", case="audience-taken"
+                "A hidden audience is for one audit: create another", case="audience-taken"
             )
         _check_metric(request, platform)
         try:
@@ -99,14 +99,16 @@ class TwoParty:
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        raise TypeError("a two-party audit is exchanged: its table never is in the clear")
+        raise TypeError("No worker runs a two-party audit: its table is never in the clear.")
 
     def held_bytes(self, request: TwoPartyRequest, audience: AudienceFacts) -> int:
-        """All messages, what is read of them, sums under encryption, and everybody's values."""
-        from privacy.two_party.message_order import script  # an extra
+        """Return the memory for all messages, their content, the encrypted sums, and everybody's
+        values.
+        """
+        from privacy.two_party.message_order import list_messages  # an extra
 
         terms = terms_of(request, audience, "")
-        said = sum(both.message.length + both.answer.length for both in script(terms))
+        said = sum(both.message.length + both.answer.length for both in list_messages(terms))
         sums = SUM_BYTES * terms.groups * terms.cells
         people = max(audience.candidates or 0, audience.members)
         return int(2 * said + sums + VALUE_BYTES * terms.cells * people)
@@ -119,7 +121,7 @@ class TwoParty:
         released: Mapping[str, Any],
     ) -> dict[str, Any]:
         asked = request.model_dump(include={"metric", "hidden_groups", "weight_scale"})
-        cells = list(metric_of(request.metric.model_dump()).layout.cells)
+        cells = list(make_metric(request.metric.model_dump()).layout.cells)
         return {**asked, "rows": audience.members, "cells": cells, **released}
 
     def rules(self, request: TwoPartyRequest, platform: Platform) -> tuple[str, ...]:
@@ -139,14 +141,14 @@ class TwoParty:
 
 
 def terms_of(request: TwoPartyRequest, audience: AudienceFacts, audit_id: str) -> Any:
-    """The `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
+    """Return the `privacy.two_party.RunTerms` of the audit: public, and the same on both sides."""
     from privacy.two_party.service_terms import service_terms  # an extra
 
     return service_terms(
         audit_id,
         rows=audience.members,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=audience.candidates,
@@ -158,7 +160,7 @@ def values_of(
 ) -> Callable[[Persons], Integers]:
     """Return the function that computes values (person × cell) within the terms' bounds."""
     metric = request.metric
-    made: Any = metric_of(metric.model_dump())
+    made: Any = make_metric(metric.model_dump())
     cut: Callable[[Integers], Integers] = made.layout.cut
 
     def values(persons: Persons) -> Integers:
@@ -216,7 +218,7 @@ def _columns(metric: OfLog) -> tuple[str, ...]:
 
 
 def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
-    """Return the amount that each row adds to its person."""
+    """Return the amounts that each row adds for its person."""
     columns = [rows.numbers[name] for name in _columns(metric)]
     match made:
         case FalsePositives():
@@ -225,7 +227,7 @@ def _rows(metric: OfLog, made: Any, rows: SelectedRows) -> Integers:
             return made.rows(columns[0], columns[1] > 0.5)
         case Outcomes():
             return made.rows(columns[0])
-    raise TypeError(f"{metric.name} is none of a log")
+    raise TypeError(f"The metric {metric.name} does not read a log.")
 
 
 def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
@@ -241,7 +243,7 @@ def _check_metric(request: TwoPartyRequest, platform: Platform) -> None:
     if isinstance(metric, SoftLot):
         log_checks.check_range(metric.relevance_range, *log.numbers[metric.relevance])
     try:
-        metric_of(metric.model_dump())
+        make_metric(metric.model_dump())
     except BoundsError as error:
         raise InvalidBinsError(f"{error}. Nothing was charged.", case="metric-bounds") from error
 
@@ -251,7 +253,7 @@ def _refused(why: str, *, case: str | None = None) -> UnsupportedAuditError:
 
 
 def _require_regulator_key(_: TwoPartyRequest, mandate: PayingMandate) -> None:
-    """Refuse a mandate whose regulator has no key: the run could never be opened."""
+    """Refuse a mandate whose regulator has no key: nobody could ever open the run."""
     mandate.load_regulator_key()
 
 

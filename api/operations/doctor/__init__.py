@@ -1,4 +1,4 @@
-"""The checks of `platform-auditor doctor`, which changes nothing."""
+"""Checks of `platform-auditor doctor`, which changes nothing."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,12 @@ from api.operations.doctor.keys import KEYS
 from api.operations.doctor.subject import DoctorSubject
 from api.operations.doctor.switches import SETTINGS
 
-# The database first: the others ask it.
+# The database comes first, because the others need it.
 CHECKS: tuple[Check[DoctorSubject], ...] = (*DATABASE, *FILES, *KEYS, *SETTINGS, *MACHINE)
 
 
 def diagnose(subject: DoctorSubject) -> Iterator[Finding]:
-    """Run every check; only the first one where there is no database."""
+    """Run every check; without a database, only the first one."""
     for check in CHECKS:
         found = check(subject)
         yield found

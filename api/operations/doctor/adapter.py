@@ -1,4 +1,4 @@
-"""The platform, by the quick ones of the checks of conformance."""
+"""Check of the platform's adapter, by the quick conformance checks."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from api.kernel.checks import Check, Finding
 from api.platforms.conformance import CHECKS, subject_of
 from api.platforms.interfaces import Platform
 
-# Quick, and without people: after a change of an adapter, run `conformance` itself.
+# Quick checks without people. After a change of an adapter, run `conformance` itself.
 QUICK = (
     "match-answers-nobody",
     "match-answers-an-empty-batch",
@@ -21,14 +21,14 @@ QUICK = (
 
 
 def examine_adapter(load: Callable[[], Platform]) -> list[Finding]:
-    """Whether it is reached, and what it gets wrong."""
+    """Return the findings about the adapter: whether it answers, and its mistakes."""
     loaded: list[Platform] = []
 
     def adapter_answers(_: None) -> str | None:
         loaded.append(load())
         return None
 
-    to_do = "start it, or mend platform and platform_options"
+    to_do = "start it, or correct platform and platform_options"
     found = [Check[None]("adapter-answers", adapter_answers, to_do)(None)]
     for platform in loaded:
         subject = subject_of(platform)

@@ -1,7 +1,7 @@
 """Checks of file modes: only the service's own account can read its secrets and its database.
 
 A file that others can read, and a folder that others can write to, are failures. A folder that
-others can only list is a warning: the next file that somebody puts there may be open.
+others can only list is a warning: a file that is added later may be readable.
 """
 
 import os
@@ -28,7 +28,7 @@ def settings_are_private(subject: DoctorSubject) -> str | None:
 
 @FILES.check(_TO_DO)
 def key_files_are_private(subject: DoctorSubject) -> str | None:
-    """The adapter's token and the key of the client certificate."""
+    """Check the adapter's token and the key of the client certificate."""
     options = subject.settings.platform_options
     files = [Path(options[name]) for name in _KEY_OPTIONS if options.get(name) is not None]
     if not files:
@@ -38,7 +38,7 @@ def key_files_are_private(subject: DoctorSubject) -> str | None:
 
 @FILES.check(_TO_DO)
 def database_is_private(subject: DoctorSubject) -> str | None:
-    """The database of SQLite, its write-ahead log and its shared memory."""
+    """Check the database of SQLite, its write-ahead log and its shared memory."""
     if not subject.is_sqlite:
         raise NotApplicableError("the files of PostgreSQL are not visible from here")
     files = (subject.file.with_name(subject.file.name + end) for end in ("", "-wal", "-shm"))
@@ -63,7 +63,7 @@ def _exposure(files: Sequence[Path]) -> str | None:
 def _mode(path: Path) -> int:
     """Return the mode, without the access that systemd gives to the service's own account.
 
-    systemd hands credentials over by an access list, which shows as access of the group.
+    systemd passes credentials by an access list, which appears as access of the group.
     """
     mode = path.stat().st_mode
     return mode & ~(stat.S_IRGRP | stat.S_IXGRP) if _is_credential(path) else mode

@@ -1,4 +1,4 @@
-"""Checks of the machine: its clock, its chance, its disk, its memory."""
+"""Checks of the machine: its clock, its randomness, its disk, its memory."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlmodel import select
 
-from api.db import HeadRow
+from api.db import LedgerEndRow
 from api.kernel.checks import Checks, NotApplicableError
 from api.operations.doctor.subject import GIB, DoctorSubject
 
@@ -27,7 +27,7 @@ def clock_runs_evenly(subject: DoctorSubject) -> str | None:
     return f"it jumped by {drift:.1f} s within {_PAUSE} s" if abs(drift) > 0.5 else None
 
 
-@MACHINE.check("set the clock: entries are dated, and tokens expire, by it")
+@MACHINE.check("set the clock: it dates entries and expires tokens")
 def clock_agrees_with_the_database(subject: DoctorSubject) -> str | None:
     if subject.is_sqlite:
         raise NotApplicableError("SQLite has no clock of its own")
@@ -37,37 +37,39 @@ def clock_agrees_with_the_database(subject: DoctorSubject) -> str | None:
     return f"they are {apart:.1f} s apart" if abs(apart) > _SKEW_SECONDS else None
 
 
-@MACHINE.check("set the clock; the ledger waits for no clock, and dates on from its newest entry")
+@MACHINE.check("set the clock; until then the ledger dates entries with the time of its newest one")
 def clock_is_not_behind_the_ledger(subject: DoctorSubject) -> str | None:
     with subject.store.read() as session:
-        latest = session.exec(select(HeadRow)).one().latest
+        latest = session.exec(select(LedgerEndRow)).one().latest
     behind = (latest - subject.now()).total_seconds()
     return f"the ledger is {behind:.0f} s ahead of it" if behind > _SKEW_SECONDS else None
 
 
-@MACHINE.check("give the machine a source of randomness; run no audit without")
+@MACHINE.check("give the machine a source of randomness; run no audit without one")
 def chance_is_random(subject: DoctorSubject) -> str | None:
     if hasattr(os, "getrandom"):
         try:
             os.getrandom(1, os.GRND_NONBLOCK)
         except BlockingIOError:
-            return "the system has not gathered enough of it yet"
+            return "the system has not gathered enough randomness yet"
     first, second = subject.draw(_DRAWN), subject.draw(_DRAWN)
     ones = sum(byte.bit_count() for byte in first)
     # Ones of n = 32,768 fair bits: mean n/2, standard deviation √n/2 = 90.5; 8 of them, 1e-15.
     if first == second or abs(ones - 4 * _DRAWN) > 8 * 90.5:
-        return "what the system draws is not random"
+        return "the bytes of the system's generator are not random"
     return None
 
 
-@MACHINE.check("make room: a database that cannot write answers nobody")
+@MACHINE.check("free disk space: a database that cannot write cannot answer")
 def disk_has_room(subject: DoctorSubject) -> str | None:
     if not subject.is_sqlite:
-        raise NotApplicableError("the disk of PostgreSQL is not visible from here: watch it there")
+        raise NotApplicableError(
+            "the disk of PostgreSQL is not visible from here: monitor it there"
+        )
     return _little_room(subject, subject.file.parent)
 
 
-@MACHINE.check("make room for uploads that are being read")
+@MACHINE.check("free disk space for uploads that are being read")
 def temporary_files_have_room(subject: DoctorSubject) -> str | None:
     return _little_room(subject, Path(tempfile.gettempdir()))
 
@@ -78,13 +80,16 @@ def _little_room(subject: DoctorSubject, folder: Path) -> str | None:
 
 
 @MACHINE.check(
-    "set audit_memory_bytes to half of it at most, or give more: an audit that was charged would be"
-    " killed with its worker, again and again",
+    "set audit_memory_bytes to at most half of it, or give more memory: a charged audit would be"
+    " killed with its worker repeatedly",
     warns=True,
 )
 def memory_is_enough(subject: DoctorSubject) -> str | None:
-    """The other half is for the program, requests and two-party runs."""
+    """Compare the limit of one audit with half the memory.
+
+    The other half is for the program, requests and two-party runs.
+    """
     allowed, one = subject.memory(), subject.settings.audit_memory_bytes
     if 2 * one <= allowed:
         return None
-    return f"one audit may take {one / GIB:.1f} GiB, this process {allowed / GIB:.1f} GiB in all"
+    return f"one audit may take {one / GIB:.1f} GiB, this process {allowed / GIB:.1f} GiB in total"

@@ -1,7 +1,7 @@
-"""Memory that this process may have: the smallest limit of its control groups, or the machine's.
+"""Memory that this process may use: the smallest limit of its control groups, or the machine's.
 
-Either version of control groups. Nothing outside of /proc/self is read of /proc: a sandboxed unit
-does not see the rest.
+Both versions of control groups are supported. Of /proc only /proc/self is read, because a sandboxed
+unit does not see the rest.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def allowed_bytes(root: Path = Path("/")) -> int:
-    """`root` is where /proc and /sys are."""
+    """Return the limit in bytes; `root` is the folder of /proc and /sys."""
     return min([machine_bytes(), *_limits(root)])
 
 
@@ -21,13 +21,13 @@ def machine_bytes() -> int:
 def _limits(root: Path) -> Iterator[int]:
     for folder, file in _groups(root):
         path = folder / file
-        # A limit is a number; `max` is none.
+        # A limit is a number; `max` means none.
         if path.is_file() and (text := path.read_text().strip()).isdigit():
             yield int(text)
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """The folders of the groups this process is in, up to the topmost, and the file to look for."""
+    """Yield the folders of this process's groups, up to the topmost, with the file to read."""
     told, top = root / "proc/self/cgroup", root / "sys/fs/cgroup"
     for line in told.read_text().splitlines() if told.is_file() else ():
         # hierarchy:controllers:path   cgroups(7)

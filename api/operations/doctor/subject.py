@@ -19,7 +19,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class DoctorSubject:
-    """`head` is a signed head of the ledger that somebody outside kept: a witness, a regulator."""
+    """Deployment to check; `head` is a checkpoint that a witness or a regulator stored."""
 
     settings: Settings
     store: Store
@@ -37,5 +37,5 @@ class DoctorSubject:
 
     @property
     def file(self) -> Path:
-        """The database of SQLite."""
+        """Return the file of the SQLite database."""
         return Path(make_url(self.settings.database_url).database or ".").resolve()

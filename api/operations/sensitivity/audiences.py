@@ -1,4 +1,4 @@
-"""Audiences of small worlds: whom the service's own code finds in them, and what is public.
+"""Audiences of small worlds: the people that the service's own code finds, and the public facts.
 
 The auditor's side is the same in all worlds. Everything else follows from the world: matching,
 deduplication, confirmation, the draw of a sample, the draw of candidates.
@@ -43,8 +43,8 @@ Source = Literal["upload", "confirmed", "sample", "hidden"]
 class SearchedAudience:
     """Audience of a search: the auditor names `people` numbers in each group.
 
-    `size` is the number of people of each group of a sample, or of candidates. An ordered or hidden
-    audience has one group, in whose rows the identifiers of all `groups` follow one another.
+    `size` is the number of people in each group of a sample, or of candidates. An ordered or hidden
+    audience has one group, whose rows hold the identifiers of all `groups` one after the other.
     """
 
     source: Source = "upload"
@@ -70,7 +70,7 @@ class SearchedAudience:
             return audience_facts(session, self._row(hidden), rows)
 
     def membership(self, world: PeopleWorld) -> Membership:
-        """Find the people of each group; worlds alike in what this depends on are asked once."""
+        """Return the people of each group; worlds with the same identities share one result."""
         found = _MEMBERSHIPS.get(key := (self, world.identities))
         if found is None:
             found = _MEMBERSHIPS[key] = self._membership(world)
@@ -92,20 +92,20 @@ class SearchedAudience:
     def rows(self, world: PeopleWorld) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
         from api.two_party.candidates import load_candidates
-        from privacy.two_party.joins import once
+        from privacy.two_party.joins import keep_first_rows
 
         named = pa.array([name for group in range(self.groups) for name in self._names(group)])
         if self.source == "hidden":
             audit = f"audit_{world.seed}"
             found = load_candidates(platform_of(world), USERNAME, self.size, audit, _settings())
             drawn = found.shuffled(self.size)
-            return once(drawn.found(drawn.tokens, tokens(USERNAME, named)))
+            return keep_first_rows(drawn.found(drawn.tokens, tokens(USERNAME, named)))
         matched = match_isolating_failures(world, Members(USERNAME, named))
         [kept] = sealing._confirmed(world, self._code_row, [matched])
-        return once(np.where(np.isin(matched, kept), matched, NOBODY))
+        return keep_first_rows(np.where(np.isin(matched, kept), matched, NOBODY))
 
     def is_full(self, world: PeopleWorld) -> bool:
-        """Whether a sample of this size can be drawn, as the platform's offer says it can."""
+        """Return whether a sample of this size can be drawn, as the platform's offer states."""
         if self.source != "sample":
             return True
         declared = [human.groups[0] for human in world.people.values() if human.groups]
@@ -156,7 +156,7 @@ _MEMBERSHIPS: dict[tuple[SearchedAudience, Identities], Membership] = {}
 
 
 def forget_memberships() -> None:
-    """Find everybody anew: another search may run on code that was changed meanwhile."""
+    """Clear the cache: another search may run on code that has changed meanwhile."""
     _MEMBERSHIPS.clear()
 
 

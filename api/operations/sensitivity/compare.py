@@ -1,7 +1,7 @@
-"""The largest change of each table in a family of neighbours, and what it costs.
+"""Largest change of each table in a family of neighbours, and its privacy loss.
 
-Norms are exact integers. The loss of a pair is what an adversary who knows both worlds can gain at
-most from the noise as it is calibrated, over all tables of the release together.
+Norms are exact integers. The loss of a pair is the maximum gain of an adversary who knows both
+worlds, from the calibrated noise over all tables of the release together.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,13 @@ from privacy.waist import tree
 
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, CHANGE_ONE)
 Cells = NDArray[np.int64]
-# A table of the plan, with a row of cells for each world of a family.
+# Tables of the plan, each with a row of cells for each world of a family.
 Stacks = Mapping[str, Cells]
 
 
 @dataclass
 class Largest:
-    """The largest norms by table and relation, and the largest loss by relation."""
+    """Largest norms by table and relation, and the largest loss by relation."""
 
     norms: dict[tuple[str, Relation], Reach] = field(default_factory=dict)
     losses: dict[Relation, Fraction] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Largest:
 
 
 def claims(plan: waist.ReleasePlan) -> dict[tuple[str, Relation], Reach]:
-    """Return what the price assumes of each table, and of the nodes of its tree."""
+    """Return the norms that the price assumes for each table, and for the nodes of its tree."""
     found: dict[tuple[str, Relation], Reach] = {}
     for name, mechanism in plan.items():
         parts = {name: mechanism.bounds}
@@ -57,7 +57,7 @@ def prices(plan: waist.ReleasePlan, currency: Currency) -> dict[Relation, Fracti
 
 
 def compare(plan: waist.ReleasePlan, stacks: Stacks) -> Largest:
-    """Compare the worlds of one family: the person is absent from the first one alone."""
+    """Compare the worlds of one family: the person is absent from the first one only."""
     stacks = _with_nodes(plan, stacks)
     count = len(next(iter(stacks.values())))
     found = Largest(worlds=count)
@@ -75,7 +75,7 @@ def compare(plan: waist.ReleasePlan, stacks: Stacks) -> Largest:
 
 
 def _norms(cells: Cells, ends: int) -> tuple[NDArray[Any], ...]:
-    """L1, squared L2, L∞ and the width (largest less smallest move), of all pairs."""
+    """Return L1, squared L2, L∞ and the width (largest minus smallest change) of all pairs."""
     l1, l2, linf, width = np.zeros((4, ends, len(cells)), np.int64)
     for row in range(ends):
         moved = cells - cells[row]
@@ -87,7 +87,7 @@ def _norms(cells: Cells, ends: int) -> tuple[NDArray[Any], ...]:
 
 
 def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
-    """Return what a change of these norms costs, for numbers and for arrays."""
+    """Return the privacy loss of a change with these norms, for numbers and for arrays."""
     scale = Fraction(mechanism.scale) if isinstance(l1, Fraction) else mechanism.scale
     if isinstance(mechanism, waist.DiscreteGaussian):
         return l2 / (2 * scale**2)
@@ -97,7 +97,7 @@ def _gain(mechanism: waist.Mechanism, l1: Any, l2: Any, width: Any) -> Any:
 
 
 def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Fraction:
-    """The loss of one pair, exactly."""
+    """Return the exact loss of one pair."""
     total = Fraction(0)
     for name, cells in stacks.items():
         if (mechanism := _priced(plan, name)) is not None:
@@ -107,7 +107,7 @@ def _loss(plan: waist.ReleasePlan, stacks: Stacks, one: int, other: int) -> Frac
 
 
 def _priced(plan: waist.ReleasePlan, name: str) -> waist.Mechanism | None:
-    """The mechanism whose noise is on these cells; that of a tree is on its nodes."""
+    """Return the mechanism whose noise is on these cells; that of a tree is on its nodes."""
     mechanism = plan.get(name)
     if isinstance(mechanism, waist.LaplaceTree):
         return None
@@ -136,7 +136,7 @@ def _with_nodes(plan: waist.ReleasePlan, stacks: Stacks) -> dict[str, Cells]:
 
 
 def _grown(mechanism: waist.LaplaceTree, flat: Cells) -> Cells:
-    """The nodes above the leaves, by the transformation that a release applies."""
+    """Return the nodes above the leaves, by the transformation that a release applies."""
     grow = tree._tree(mechanism.leaves, mechanism.branching)
     incidence = np.array([grow(leaf) for leaf in np.eye(mechanism.leaves, dtype=np.int64)])
     rows = flat.reshape(len(flat), -1, mechanism.leaves)

@@ -1,4 +1,4 @@
-"""Families of neighbouring worlds: the same others, and one person with everything they could be.
+"""Families of neighbouring worlds: the same others, and one person in all variants.
 
 Two worlds of a family differ in that person. One in which they are absent and one in which they are
 present are neighbours under add/remove; any two are neighbours under change-one.
@@ -32,7 +32,7 @@ LONG = Size(people=3, bins=3, rows=2, seeds=3, examples=500)
 
 @dataclass(frozen=True)
 class Family:
-    """The person of this number is absent, or one of the variants."""
+    """Family in which the person of this number is absent, or one of the variants."""
 
     others: Mapping[int, Human]
     number: int
@@ -40,7 +40,7 @@ class Family:
     seed: int = 0
 
     def worlds(self) -> Iterator[PeopleWorld]:
-        """The world without the person first."""
+        """Yield the worlds, the one without the person first."""
         yield PeopleWorld(self.others, self.seed)
         for human in self.variants:
             people = {**self.others, self.number: human}
@@ -52,8 +52,8 @@ def enumerated(
 ) -> Iterator[Family]:
     """Yield all families with this many others, up to renaming.
 
-    Numbers decide ties and draws by their order alone, so the person takes every place in it, and
-    the others are taken as a multiset.
+    Numbers decide ties and draws by their order alone. So the person takes every position in it,
+    and the others are taken as a multiset.
     """
     places = range(count + 1)
     for people in combinations_with_replacement(tuple(others), count):

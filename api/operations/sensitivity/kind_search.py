@@ -33,7 +33,7 @@ AUDIENCES: Mapping[str, SearchedAudience] = {
     "upload": SearchedAudience(people=2),
     "upload, 2 groups each": SearchedAudience(groups=4, groups_per_person=2, people=2),
     "confirmed": SearchedAudience("confirmed", people=2),
-    # One place in each of two groups, and one person more to fill or leave it.
+    # One slot in each of two groups, and one more person who can fill it or leave it.
     "sample": SearchedAudience("sample", people=3),
 }
 
@@ -50,9 +50,9 @@ class Searched:
 
     @property
     def violations(self) -> list[str]:
-        """Name every table that one person moves further than the kind claims."""
+        """Return a sentence for every table that one person moves further than the kind claims."""
         return [
-            f"one person moves {table!r} by more than is claimed under {relation}"
+            f"one person moves {table!r} by more than the claim under {relation}"
             for (table, relation), reach in self.found.norms.items()
             if not _covers(self.claimed[table, relation], reach)
         ]
@@ -123,7 +123,7 @@ class _Search:
                 yield family
 
     def _humans(self) -> list[Human]:
-        """Everybody one can be: in these groups, with these scores, or these rows."""
+        """Return all variants of a person: in these groups, with these scores, or these rows."""
         groups, scores = memberships(self.audience), _around(_numbers(self.asked))
         if (log := self._log()) is not None:
             rows = [(), *((row,) for row in self._some_rows(log))]
@@ -148,7 +148,9 @@ class _Search:
         return [self._row(log, rng) for _ in range(_MOST_SCORES)]
 
     def _row(self, log: str, rng: np.random.Generator) -> Row:
-        """Draw a row of a log: numbers on both sides of those in the request, and its words."""
+        """Draw a row of a log: numbers on both sides of those in the request, and its
+        categories.
+        """
         described, numbers = LOGS[log], _around(_numbers(self.asked))
         values: list[Any] = []
         for name, kind in columns_of(log).items():
@@ -197,7 +199,7 @@ def memberships(audience: SearchedAudience) -> list[tuple[int, ...]]:
 
 
 def _numbers(value: Any) -> set[float]:
-    """Return all numbers of a request, in which people may fall on either side."""
+    """Return all numbers of a request, so that people can be on either side of each."""
     if isinstance(value, bool):
         return set()
     if isinstance(value, int | float):
@@ -216,7 +218,7 @@ def _numbers(value: Any) -> set[float]:
 
 
 def _around(numbers: Iterable[float]) -> list[float]:
-    """Return the numbers, values between them and beyond, and what no score may be."""
+    """Return the numbers, values between and beyond them, and values that no score may have."""
     known = sorted({0.0, 1.0, *numbers})[: _MOST_SCORES - 2]
     between = [(low + high) / 2 for low, high in pairwise(known)]
     return [*known, *between, known[-1] + 1, -inf, nan]

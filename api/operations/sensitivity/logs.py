@@ -1,4 +1,4 @@
-"""The logs of the small worlds: their public descriptions, and the types of their columns."""
+"""Logs of the small worlds: their public descriptions, and the types of their columns."""
 
 from collections.abc import Mapping
 
@@ -9,20 +9,20 @@ from api.platforms.interfaces import VIEWER, Log, Ranking, Traffic
 _UNIT = (0.0, 1.0)
 _WIDE = (0.0, 2.0)
 LOGS: Mapping[str, Log] = {
-    # Opportunities of candidates: score, outcome (none without an opportunity), query, a word.
+    # Opportunities of candidates: score, outcome (none without an opportunity), query, a category.
     "jobs": Log(
         "candidate",
         {"score": _WIDE, "outcome": _UNIT, "query": (0.0, 9.0)},
         {"place": ("north", "south")},
     ),
-    # What viewers were shown.
+    # Content that viewers were shown.
     "feed": Log(
         VIEWER,
         {"like": _UNIT, "share": _UNIT},
         {"strategy": ("default", "new", "random"), "creator": ("young", "old"), "day": ("1", "2")},
         traffic=Traffic("strategy", "random", ("like", "share"), ("creator",), "day"),
     ),
-    # Lists of viewers in which people are listed, lists of items, and lists that are nobody's.
+    # Lists of viewers that contain people, lists of items, and lists without a viewer.
     "lists": Log(
         VIEWER,
         {"query": (0.0, 9.0), "rank": (1.0, 9.0), "relevance": _UNIT, "outcome": _UNIT},
@@ -54,5 +54,5 @@ _COLUMNS = {
 
 
 def columns_of(log: str) -> Mapping[str, pa.DataType]:
-    """The columns of a row, in order."""
+    """Return the columns of a row, in order."""
     return _COLUMNS[log]

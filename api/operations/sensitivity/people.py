@@ -1,7 +1,7 @@
-"""Worlds: a few people, all that a platform holds about them, and the capabilities to ask for it.
+"""Worlds: a few people, all that a platform holds about them, and the capabilities to read it.
 
 A world is a platform's data. Two worlds are neighbours if they differ in one person. The upload is
-the auditor's and is the same in all worlds: it has two identifiers for every person number and
+the auditor's and is the same in all worlds. It has two identifiers for every person number and
 group, so that somebody who is not deduplicated counts twice.
 """
 
@@ -27,10 +27,11 @@ _BLANK = (None, None, None)
 
 @dataclass(frozen=True)
 class Human:
-    """All that a platform holds about one person; what a kind does not read has its default.
+    """Data that a platform holds about one person; a field that a kind does not read has its
+    default.
 
     `groups` are the groups of the upload in which their identifiers are; the first one is also the
-    value of the attribute by which samples are drawn. `sits` are places in other people's lists:
+    value of the attribute by which samples are drawn. `sits` are positions in other people's lists:
     (viewer, query, place, number). `likes` are rewards by the number of the arm; `liked` are the
     rewards of others, by their number, from this person's recommendations.
     """
@@ -48,7 +49,7 @@ class Human:
 
 @dataclass(frozen=True)
 class PeopleWorld:
-    """People by their number. `seed` decides whatever is drawn, the same way in all neighbours."""
+    """People by their number. `seed` decides every draw, the same way in all neighbours."""
 
     people: Mapping[int, Human]
     seed: int = 0
@@ -60,7 +61,9 @@ class PeopleWorld:
 
     @cached_property
     def identities(self) -> Identities:
-        """All that decides who is in an audience: who is there, as whom, and what is drawn."""
+        """Return all that decides who is in an audience: the people, their identities, and the
+        draw.
+        """
         people = self.people.items()
         return self.seed, tuple((who, human.groups, human.confirmed) for who, human in people)
 
@@ -78,19 +81,19 @@ class PeopleWorld:
         return np.fromiter(found, np.int64)
 
     def held(self, kind: str) -> tuple[Persons, pa.Array]:
-        """Everybody with their first identifier."""
+        """Return everybody with their first identifier."""
         first = [(number, human.groups[0]) for number, human in self.people.items() if human.groups]
         named = [names(number, group)[0] for number, group in first]
         return np.array([number for number, _ in first], np.int64), pa.array(named, pa.string())
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
-        """As many as any sample here asks for; a public figure, which no person moves."""
+        """Return more than any sample here needs: a public figure, which no person changes."""
         return {ATTRIBUTE: {str(value): 100 for value in range(10)}}
 
     def sample(
         self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
     ) -> Mapping[str, Persons]:
-        """Draw the people who come first in an order that does not depend on who else is there.
+        """Return the people who come first in an order that does not depend on the other people.
 
         This is uniform over seeds, and couples the draws of neighbouring worlds.
         """
@@ -111,7 +114,9 @@ class PeopleWorld:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """By the content's number, which is its title; at night the other way round."""
+        """Return the scores by the content's number, which is its title; at night they are
+        reversed.
+        """
         place = int(content["title"])
         found = [self.people[who].scores[place] for who in persons.tolist()]
         return np.array([1 - one if context["hour"] == "night" else one for one in found], float)
@@ -130,9 +135,9 @@ class PeopleWorld:
         return [pa.RecordBatch.from_pydict(found)]
 
     def _rows(self, log: str, viewer: int) -> Iterable[Row]:
-        """Return the rows of one person. In their lists, others sit in places that are blank.
+        """Return the rows of one person. In their lists, others fill positions that are blank.
 
-        A place whose candidate is not there stays, with nobody in it and nothing known about it.
+        A position whose candidate is absent stays, with nobody in it and nothing known about it.
         """
         own = self.people[viewer].rows
         if log != "lists":
@@ -146,7 +151,7 @@ class PeopleWorld:
 
 
 def names(number: int, group: int) -> tuple[str, str]:
-    """The identifiers of a person in one group of the upload."""
+    """Return the identifiers of a person in one group of the upload."""
     return f"{number}.{group}", f"{number}.{group}.again"
 
 

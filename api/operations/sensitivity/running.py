@@ -1,4 +1,4 @@
-"""One world through the platform half of a kind of audit, without noise."""
+"""Run of one world through the platform half of a kind of audit, without noise."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from api.kinds.context import AuditContext, in_process_context
 from api.operations.sensitivity.people import PeopleWorld
 from api.platforms.interfaces import Platform
 
-# The fields of a content that a world reads: its place among the scores of a person.
+# Fields of a content that a world reads: its index among the scores of a person.
 CONTENTS: list[Mapping[str, str]] = [{"title": "0"}, {"title": "1"}]
 
 

@@ -1,20 +1,20 @@
-"""All that is unusual in a stretch of time."""
+"""Flags: all unusual patterns in a period."""
 
 from sqlmodel import Session
 
 from api.oversight.flags.similar_audiences import find_near_identical
-from api.oversight.flags.spending_spikes import spending_bursts
-from api.oversight.flags.tiny_groups import tiny_audiences
+from api.oversight.flags.spending_spikes import flag_spending_spikes
+from api.oversight.flags.tiny_groups import flag_tiny_groups
 from api.oversight.thresholds import THRESHOLDS
 from api.oversight.time_range import TimeRange
 from openapi.resources import Flag, Flags
 
 
 def load_flags(session: Session, period: TimeRange, auditor_id: str | None = None) -> Flags:
-    """Newest first; of one auditor, those that name it."""
+    """Return the flags, newest first; for one auditor, those that name it."""
     found = [
         flag
-        for pattern in (tiny_audiences, find_near_identical, spending_bursts)
+        for pattern in (flag_tiny_groups, find_near_identical, flag_spending_spikes)
         for flag in pattern(session, period)
         if auditor_id is None or auditor_id in flag.auditor_ids
     ]
@@ -23,7 +23,7 @@ def load_flags(session: Session, period: TimeRange, auditor_id: str | None = Non
 
 
 def figures_in_words(flag: Flag) -> str:
-    """The figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
+    """Return the figures on one line: `similarity 0.9961 (threshold 0.9); …`."""
     return "; ".join(
         f"{figure.name} {figure.value}"
         + (f" (threshold {figure.threshold})" if figure.threshold is not None else "")

@@ -1,9 +1,9 @@
-"""Near-identical audiences, of one auditor or of two, by the sketches of what was uploaded.
+"""Near-identical audiences, of one auditor or of two, by the sketches of their uploads.
 
-Each audience is compared with those sealed before it that share some of its `_INDEXED` smallest
-hashes. Uploads of similarity J share none of those of their union with probability (1 − J)^16, at
-the threshold of 0.9 less than 10⁻¹⁵; so nothing above it is missed, and most pairs are never looked
-at. Sketches are erased with their audience, and a flag goes with them.
+Each audience is compared with the earlier ones that share some of its `_INDEXED` smallest hashes.
+Two uploads of similarity J share none of the smallest hashes of their union with probability (1 −
+J)^16. At the threshold of 0.9 that is less than 10⁻¹⁵. So no pair above it is missed, and most
+pairs are never compared. Sketches are erased with their audience, and their flags with them.
 """
 
 from collections import Counter, deque
@@ -22,7 +22,7 @@ from openapi.resources import Figure, Flag
 from privacy.sketch import Hashes, Similarity, similarity
 
 _INDEXED = 16
-# Of very many alike, the latest are enough to find one that is.
+# If very many are similar, the latest ones are enough to find one.
 _REMEMBERED = 64
 _COMPARED = 8
 
@@ -36,14 +36,14 @@ class Upload:
 
 
 def find_near_identical(session: Session, period: TimeRange) -> Iterator[Flag]:
-    """For each audience of the period, the earlier one it is most like, if it is like any."""
-    for upload, earlier, found in pairs(_uploads(session)):
+    """Yield a flag for each audience of the period that is similar to an earlier one."""
+    for upload, earlier, found in find_similar_pairs(_uploads(session)):
         if upload.at in period:
             yield _flag(upload, earlier, found)
 
 
-def pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
-    """Each upload that is near-identical to an earlier one, with the one most like it."""
+def find_similar_pairs(uploads: list[Upload]) -> Iterator[tuple[Upload, Upload, Similarity]]:
+    """Yield each upload that is near-identical to earlier ones, with the most similar of these."""
     holders: dict[int, deque[Upload]] = {}
     for upload in uploads:
         indexed = upload.hashes[:_INDEXED].tolist()
@@ -79,16 +79,16 @@ def _uploads(session: Session) -> list[Upload]:
 def _flag(upload: Upload, earlier: Upload, found: Similarity) -> Flag:
     same = upload.auditor_id == earlier.auditor_id
     whose = "of the same auditor" if same else "of another auditor"
-    error = f", with a standard error of {found.standard_error:.1%}" if found.standard_error else ""
+    error = f" (standard error {found.standard_error:.1%})" if found.standard_error else ""
     return Flag(
         pattern="near-identical-audiences",
         at=upload.at,
         explanation=(
-            f"Of all the identifiers uploaded for {upload.audience_id} or {earlier.audience_id}, "
-            f"which was sealed before {whose}, {found.estimate:.1%} were uploaded for both{error}. "
-            "A study that is repeated, a list that was corrected, or a common panel look like "
-            "this; so does comparing two lists that differ in a few people, which is what noise "
-            "and budgets are there for. Compared is what was uploaded, never who was found."
+            f"{upload.audience_id} resembles {earlier.audience_id}, which was sealed before "
+            f"{whose}. Of all their identifiers, {found.estimate:.1%} are in both uploads{error}. "
+            "A repeated study, a corrected list, or a common panel can be the reason. So can "
+            "the comparison of two lists that differ in a few people, against which noise and "
+            "budgets protect. The comparison uses the uploads, never the people found."
         ),
         figures=[
             Figure(

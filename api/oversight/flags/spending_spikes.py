@@ -1,4 +1,4 @@
-"""Days that cost a mandate far more than is usual for it."""
+"""Spending spikes: days that cost a mandate far more than is usual for it."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,14 +14,14 @@ from api.oversight.thresholds import THRESHOLDS
 from api.oversight.time_range import TimeRange
 from openapi.resources import Figure, Flag
 
-# How far back of the period a day is compared.
+# Time before the period whose days are used for comparison.
 _MEMORY = timedelta(days=90)
-# Before there is a history, one audit says nothing about a pace: it takes this many in a day.
+# Without a history, one audit gives no pace: a day needs this many audits to be flagged.
 _AUDITS_WITHOUT_HISTORY = 2
 
 
 class Day(NamedTuple):
-    """The amount that a mandate was charged on a day, and for how many audits."""
+    """Amount that a mandate was charged on a day, and the number of audits."""
 
     spent: Fraction
     audits: int
@@ -42,26 +42,26 @@ class Burst(NamedTuple):
     earlier_days: int
 
 
-def spending_bursts(session: Session, period: TimeRange) -> Iterator[Flag]:
+def flag_spending_spikes(session: Session, period: TimeRange) -> Iterator[Flag]:
     by_mandate = _days(session, period)
     query = select(MandateRow).where(col(MandateRow.id).in_(by_mandate))
     for mandate in session.exec(query):
-        for burst in bursts(mandate, by_mandate[mandate.id]):
-            # Full days of UTC: the one in which the period begins is told as a whole.
+        for burst in find_spikes(mandate, by_mandate[mandate.id]):
+            # Whole days of UTC; the first day of the period is included completely.
             if period.since.date() <= burst.day and _midnight(burst.day) < period.until:
                 yield _flag(mandate, burst)
 
 
-def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
+def find_spikes(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
     """Yield the days far above the mandate's own earlier days.
 
-    While there are too few of them, days with several audits are held against an even pace. A
-    single audit is not: a mandate is granted for audits, and its first one is no spike.
+    With too few earlier days, days with several audits are compared with an even pace. A single
+    audit is not: a mandate is granted for audits, and its first one is not a spike.
     """
     before: list[Fraction] = []
     for day in sorted(days):
         known = len(before) >= THRESHOLDS.burst_history
-        usual = median(before) if known else even_pace(mandate)
+        usual = median(before) if known else compute_even_pace(mandate)
         spent, audits = days[day]
         large = spent >= Fraction(THRESHOLDS.burst_share) * mandate.limit
         comparable = known or audits >= _AUDITS_WITHOUT_HISTORY
@@ -70,14 +70,14 @@ def bursts(mandate: MandateRow, days: Mapping[date, Day]) -> Iterator[Burst]:
         before.append(spent)
 
 
-def even_pace(mandate: MandateRow) -> Fraction:
-    """The limit, spread over the days in which it holds."""
+def compute_even_pace(mandate: MandateRow) -> Fraction:
+    """Return the limit, spread over the days of its period."""
     days = mandate.renewal_days or (mandate.valid_until - mandate.valid_from).days
     return mandate.limit / max(1, days)
 
 
 def _days(session: Session, period: TimeRange) -> dict[str, Days]:
-    """Return what each mandate was charged on each day of UTC."""
+    """Return the charges of each mandate on each day of UTC."""
     wide = TimeRange(period.since - _MEMORY, period.until)
     query = select(ChargeRow.mandate_id, ChargeRow.charged_at, col(ChargeRow.debit)).where(
         *wide.holds(ChargeRow.charged_at), col(ChargeRow.refunded_at).is_(None)
@@ -96,15 +96,15 @@ def _flag(mandate: MandateRow, burst: Burst) -> Flag:
         against = "usual for a day"
         usually = f"the median of the {burst.earlier_days} earlier days with charges is {usual}"
     else:
-        against = "of an even pace, as there are too few earlier days to say what is usual"
-        usually = f"its limit of {limit}, spread evenly over its days, is {usual} a day"
+        against = "of an even pace, because there are too few earlier days"
+        usually = f"its limit of {limit}, spread evenly over its days, is {usual} per day"
     return Flag(
         pattern="spending-burst",
         at=_midnight(burst.day),
         explanation=(
             f"On {burst.day} the mandate was charged {spent} of {mandate.currency}; {usually}. A "
-            "study that runs all of its audits at once looks like this. All of it was within the "
-            "limit: what is beyond it is refused."
+            "study that runs all its audits at once can be the reason. The charges were within the "
+            "limit: the service refuses any charge above it."
         ),
         figures=[
             Figure(
@@ -130,6 +130,6 @@ def _midnight(day: date) -> datetime:
 
 
 def _short(amount: Fraction) -> Decimal:
-    """For people to read: to six places, without trailing zeros."""
+    """Return the amount for people to read: at most six decimal places, without trailing zeros."""
     text = f"{float(amount):.6f}".rstrip("0").rstrip(".")
     return Decimal(text)

@@ -1,4 +1,4 @@
-"""Many audiences with a tiny group: counted is what was uploaded, never who was found."""
+"""Flags for many audiences with a tiny group, by the uploads, never by the people found."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -16,15 +16,15 @@ _DAYS = timedelta(days=THRESHOLDS.tiny_days)
 
 
 class Tiny(NamedTuple):
-    """An audience, and the fewest identifiers that were uploaded for a group of it."""
+    """An audience, and the number of identifiers uploaded for its smallest group."""
 
     at: datetime
     audience_id: str
     members: int
 
 
-def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
-    """For each auditor who had too many, the stretch of days that has the most."""
+def flag_tiny_groups(session: Session, period: TimeRange) -> Iterator[Flag]:
+    """Yield a flag for each auditor with too many, about the window of days that has the most."""
     by_auditor: dict[str, list[Tiny]] = {}
     fewest = func.min(GroupRow.members)
     query = (
@@ -40,13 +40,13 @@ def tiny_audiences(session: Session, period: TimeRange) -> Iterator[Flag]:
         if at is not None:
             by_auditor.setdefault(auditor_id, []).append(Tiny(at, audience_id, members))
     for auditor_id, found in by_auditor.items():
-        most = densest(found, period)
+        most = find_densest_window(found, period)
         if len(most) >= THRESHOLDS.tiny_audiences:
             yield _flag(auditor_id, most)
 
 
-def densest(found: list[Tiny], period: TimeRange) -> list[Tiny]:
-    """Return the largest set of them within the window of days, whose last is in the period."""
+def find_densest_window(found: list[Tiny], period: TimeRange) -> list[Tiny]:
+    """Return the largest set within the window of days whose last audience is in the period."""
     best: list[Tiny] = []
     first = 0
     for last, tiny in enumerate(found):
@@ -65,9 +65,9 @@ def _flag(auditor_id: str, found: list[Tiny]) -> Flag:
         explanation=(
             f"{len(found)} audiences that were sealed within {THRESHOLDS.tiny_days} days have a "
             f"group of fewer than {THRESHOLDS.tiny_group} uploaded identifiers; the smallest has "
-            f"{fewest}. Trying out software, a pilot study, or people who are few by nature look "
-            "like this. The noise on a small group is as wide as on a large one, so that it hides "
-            "each person as well. How many of the identifiers found somebody is not known here."
+            f"{fewest}. A software test, a pilot study, or a rare group can be the "
+            "reason. The noise on a small group is as wide as on a large one, so it hides "
+            "each person as well. The number of identifiers that found somebody is unknown here."
         ),
         figures=[
             _figure("audiences with a tiny group", len(found), THRESHOLDS.tiny_audiences),

@@ -1,7 +1,7 @@
-"""Conformance of adapters: what an adapter gets wrong, in plain words.
+"""Conformance of adapters: their mistakes, in plain words.
 
-Every check calls the adapter as the service would, on people it knows. Nothing of what it answers
-is printed except counts, so the report may be sent to the adapter's author.
+Every check calls the adapter as the service would, with people that the adapter knows. Only counts
+of its answers are printed, so the report may be sent to the adapter's author.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ CHECKS: tuple[Check[Subject], ...] = (
 
 
 def examine(subject: Subject) -> Iterator[Finding]:
-    """Yield the findings of each check, in turn."""
+    """Yield the finding of each check, in order."""
     for check in CHECKS:
         yield check(subject)
 

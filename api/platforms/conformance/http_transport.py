@@ -1,4 +1,4 @@
-"""Checks of the line: who may call, and what becomes of bytes that are none of ours."""
+"""Checks of the HTTP connection: refusal of unknown callers, and of invalid bodies."""
 
 from io import BytesIO
 
@@ -9,7 +9,7 @@ from api.kernel.checks import Checks, NotApplicableError
 from api.platforms.conformance.subject import TRIAL, Subject
 from api.platforms.http import messages
 from api.platforms.http.client import AdapterClientOptions
-from api.platforms.http.content_json import packed_content
+from api.platforms.http.content_json import encode_content
 from api.platforms.http.public_facts import DIGEST
 
 LINE = Checks[Subject]()
@@ -26,13 +26,13 @@ def strangers_are_refused(subject: Subject) -> str | None:
             try:
                 status = http.get(messages.FACTS, headers=headers).status_code
             except httpx2.TransportError:
-                continue  # refused before a word was said, as mutual TLS does
+                continue  # refused before any HTTP, as with mutual TLS
             if status not in _REFUSED:
-                return f"a stranger got the status {status}"
+                return f"an unknown caller got the status {status}"
     return None
 
 
-@LINE.check("refuse a body that is no Arrow stream, with a status from 400 on")
+@LINE.check("refuse a body that is not an Arrow stream, with a status of 400 or higher")
 def garbage_is_refused(subject: Subject) -> str | None:
     line = _line(subject)
     headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
@@ -42,12 +42,12 @@ def garbage_is_refused(subject: Subject) -> str | None:
     return f"it got the status {status}" if status < httpx2.codes.BAD_REQUEST else None
 
 
-@LINE.check("state the model in every answer of `score`, whomever it is about")
+@LINE.check("state the model in every answer of `score`, for any people")
 def scores_say_their_model(subject: Subject) -> str | None:
     line, scores = _line(subject), subject.platform.scores
     if scores is None:
         raise NotApplicableError("there are no scores")
-    ask = {"content": packed_content(TRIAL), "context": subject.context}
+    ask = {"content": encode_content(TRIAL), "context": subject.context}
     persons, digest = subject.people(), scores.model_digest
     alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
     headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
@@ -59,13 +59,13 @@ def scores_say_their_model(subject: Subject) -> str | None:
             if not DIGEST.fullmatch(said):
                 return f"an answer about {len(some)} people has no model_digest"
             if said != digest:
-                return f"an answer about {len(some)} people is of another model"
+                return f"an answer about {len(some)} people states another model"
     return None
 
 
 def _line(subject: Subject) -> AdapterClientOptions:
     if subject.line is None:
-        raise NotApplicableError("it is not reached by HTTP")
+        raise NotApplicableError("it is not reached over HTTP")
     return subject.line
 
 

@@ -1,4 +1,4 @@
-"""Checks of `Logs`: the rows of the people who are asked about, all of them, and of nobody else."""
+"""Checks of `Logs`: it returns all rows of the requested people, and of nobody else."""
 
 from collections.abc import Iterator
 
@@ -15,19 +15,21 @@ LOGS = Checks[Subject]()
 _PEOPLE = 300
 
 
-@LOGS.check("describe every log: ranges with the smaller number first, words with their values")
+@LOGS.check(
+    "describe every log: ranges with the smaller number first, categories with their values"
+)
 def logs_are_described(subject: Subject) -> str | None:
     for name, log in _logs(subject).logs().items():
         if any(not low < high for low, high in log.numbers.values()):
             return f"{name}: a range is empty"
         if any(len(set(values)) != len(values) or not values for values in log.words.values()):
-            return f"{name}: a column of words has no values, or one twice"
+            return f"{name}: a categorical column has no values, or a duplicate"
         if log.model_digest is not None and not DIGEST.fullmatch(log.model_digest):
             return f"{name}: model_digest is not `sha256:` and 64 hex digits"
     return None
 
 
-@LOGS.check("answer `person` and each column that is asked for, by its name")
+@LOGS.check("return `person` and each requested column, by its name")
 def read_has_the_columns(subject: Subject) -> str | None:
     for name, log, rows in _all(subject):
         columns = _columns(log)
@@ -38,32 +40,32 @@ def read_has_the_columns(subject: Subject) -> str | None:
         numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
         for column in log.numbers:
             if not any(is_one(rows[column].type) for is_one in numeric):
-                return f"{name}: {column} is not of numbers"
+                return f"{name}: {column} is not numeric"
     return None
 
 
-@LOGS.check("filter by the people who are asked about", warns=True)
+@LOGS.check("return rows of the requested people only", warns=True)
 def read_is_about_the_people_asked_for(subject: Subject) -> str | None:
     persons = subject.people(_PEOPLE)[::2]
     for name, _, rows in _all(subject, persons):
         strange = ~np.isin(np.asarray(rows["person"]), persons)
         if strange.any():
-            return f"{name}: {strange.sum()} rows are of people who were not asked about"
+            return f"{name}: {strange.sum()} rows are of people who were not requested"
     return None
 
 
-@LOGS.check("read all rows of a person, however many people are asked about with them")
+@LOGS.check("return all rows of a person, for any number of people in the request")
 def read_does_not_depend_on_the_batch(subject: Subject) -> str | None:
     persons = subject.people(_PEOPLE)
     for name, log, rows in _all(subject, persons):
         together = _counts(rows, persons[:10])
         alone = [len(_read(subject, name, log, persons[i : i + 1])) for i in range(10)]
         if list(together) != alone[: len(together)]:
-            return f"{name}: somebody has other rows alone than with others"
+            return f"{name}: somebody has other rows alone than in a batch"
     return None
 
 
-@LOGS.check("read the same rows again: what happened does not change")
+@LOGS.check("return the same rows again: past events do not change")
 def read_is_the_same_again(subject: Subject) -> str | None:
     persons = subject.people(_PEOPLE)
     for name, log, rows in _all(subject, persons):
@@ -73,15 +75,17 @@ def read_is_the_same_again(subject: Subject) -> str | None:
     return None
 
 
-@LOGS.check("answer an empty batch with no rows: it is how we see that you are up")
+@LOGS.check("answer an empty batch with no rows: the service uses it as a health check")
 def read_answers_an_empty_batch(subject: Subject) -> str | None:
     for name, _, rows in _all(subject, np.empty(0, np.int64)):
         if len(rows):
-            return f"{name}: nobody has {len(rows)} rows"
+            return f"{name}: an empty batch got {len(rows)} rows"
     return None
 
 
-@LOGS.check("keep to the ranges and words you state; others are cut", warns=True)
+@LOGS.check(
+    "stay within the stated ranges and categories; other values are clipped or dropped", warns=True
+)
 def read_is_within_what_is_stated(subject: Subject) -> str | None:
     for name, log, rows in _all(subject):
         for column, (low, high) in log.numbers.items():
@@ -91,7 +95,7 @@ def read_is_within_what_is_stated(subject: Subject) -> str | None:
         for column, values in log.words.items():
             found = pc.unique(rows[column].cast(pa.string()).drop_null()).to_pylist()
             if strange := sorted(set(found) - set(values)):
-                return f"{name}: {column} has {len(strange)} words that are not stated"
+                return f"{name}: {column} has {len(strange)} categories that are not stated"
     return None
 
 

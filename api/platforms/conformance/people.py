@@ -1,4 +1,4 @@
-"""Checks of `People` and `Directory`: who is behind an identifier, and who is drawn."""
+"""Checks of `People` and `Directory`: the person of an identifier, and the draw of samples."""
 
 import secrets
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from api.platforms.interfaces import NOBODY, Persons
 
 PEOPLE = Checks[Subject]()
 _LISTED = 500
-_BRING = "no identifiers of real accounts: bring some with --identifiers"
+_BRING = "no identifiers of real accounts: give some with --identifiers"
 
 
-@PEOPLE.check("answer one whole number per identifier, from 0 up, and -1 for nobody")
+@PEOPLE.check("return one integer per identifier, from 0 up, and -1 for nobody")
 def match_answers_numbers(subject: Subject) -> str | None:
     for kind, some in _known(subject):
         found = np.asarray(subject.platform.people.match(kind, some))
@@ -34,7 +34,7 @@ def match_finds_known_people(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("keep one number per account for its life: never number people anew")
+@PEOPLE.check("keep one number per account for its life: never renumber people")
 def match_is_stable(subject: Subject) -> str | None:
     for kind, some in _known(subject):
         if not np.array_equal(_match(subject, kind, some), _match(subject, kind, some)):
@@ -51,7 +51,7 @@ def match_keeps_the_order(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("resolve an identifier by itself, never by who else is in the batch")
+@PEOPLE.check("resolve each identifier alone, independently of the rest of the batch")
 def match_does_not_depend_on_the_batch(subject: Subject) -> str | None:
     for kind, some in _known(subject):
         some = some[:20]
@@ -61,7 +61,7 @@ def match_does_not_depend_on_the_batch(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("answer the same number however often an identifier is sent: we de-duplicate")
+@PEOPLE.check("return the same number each time an identifier is sent: the service deduplicates")
 def match_answers_duplicates(subject: Subject) -> str | None:
     for kind, some in _known(subject):
         once, twice = _match(subject, kind, some), _match(subject, kind, _doubled(some))
@@ -70,7 +70,7 @@ def match_answers_duplicates(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("answer -1 where there is nobody; make no account, and refuse nothing")
+@PEOPLE.check("return -1 if there is nobody; create no account, and refuse nothing")
 def match_answers_nobody(subject: Subject) -> str | None:
     for kind in KINDS:
         strangers = [secrets.token_bytes(32) for _ in range(5)]
@@ -81,7 +81,7 @@ def match_answers_nobody(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("answer an empty batch with an empty one: it is how we see that you are up")
+@PEOPLE.check("answer an empty batch with an empty one: the service uses it as a health check")
 def match_answers_an_empty_batch(subject: Subject) -> str | None:
     for kind in KINDS:
         if len(_match(subject, kind, array_of(kind, []))):
@@ -96,21 +96,21 @@ def offers_are_figures(subject: Subject) -> str | None:
         return "they differ from one moment to the next"
     figures = [figure for values in first.values() for figure in values.values()]
     if any(not isinstance(figure, int) or figure < 0 for figure in figures):
-        return "a figure is not a whole number from 0 up"
+        return "a figure is not an integer from 0 up"
     return None
 
 
-@PEOPLE.check("draw exactly as many different people as asked for, up to what you offer")
+@PEOPLE.check("draw exactly the requested number of different people, up to your offer")
 def sample_has_the_size(subject: Subject) -> str | None:
     for attribute, drawn, sizes in _drawn(subject):
         for value, size in sizes.items():
             persons = np.asarray(drawn.get(value, []))
             if len(np.unique(persons[persons >= 0])) != size or len(persons) != size:
-                return f"{attribute} {value}: {size} different people were asked for"
+                return f"{attribute} {value}: {size} different people were requested"
     return None
 
 
-@PEOPLE.check("let a person be of one value of an attribute at most")
+@PEOPLE.check("give a person at most one value of an attribute")
 def sample_values_are_disjoint(subject: Subject) -> str | None:
     for attribute, drawn, _ in _drawn(subject):
         together = np.concatenate([*drawn.values(), np.empty(0, np.int64)])
@@ -119,14 +119,14 @@ def sample_values_are_disjoint(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("draw by the seed that is sent, uniformly, anew for every sample")
+@PEOPLE.check("draw by the given seed, uniformly, and independently for every sample")
 def sample_is_random(subject: Subject) -> str | None:
     offered = subject.platform.people.offers()
     large = [(a, v, n) for a, values in offered.items() for v, n in values.items() if n >= 20]
     if not large:
         raise NotApplicableError("no samples of 20 people or more are offered")
     attribute, value, most = large[0]
-    # 10 of 20 people and more: two equal draws are of probability below 1e-5, three below 1e-10.
+    # 10 of at least 20 people: two equal draws have a probability below 1e-5, three below 1e-10.
     draws = [
         subject.platform.people.sample(attribute, {value: most // 2}, np.random.default_rng())
         for _ in range(3)
@@ -136,17 +136,17 @@ def sample_is_random(subject: Subject) -> str | None:
     return None
 
 
-@PEOPLE.check("answer sorted numbers of different people, the same for the same code")
+@PEOPLE.check("return sorted numbers of different people, the same for the same code")
 def confirmed_is_sorted(subject: Subject) -> str | None:
     first, second = (np.asarray(subject.platform.people.confirmed("conformance")) for _ in range(2))
     if not np.array_equal(first, second):
         return "the same code has other people the second time"
     if np.any(np.diff(first) <= 0) or np.any(first < 0):
-        return "people are not sorted, or are there twice"
+        return "people are not sorted, or occur twice"
     return None
 
 
-@PEOPLE.check("answer any code, and leave out whom you cannot read: it cannot be asked on halves")
+@PEOPLE.check("answer any code, and leave out people you cannot read: the call cannot be split")
 def confirmed_answers_every_code(subject: Subject) -> str | None:
     for code in ("conformance", secrets.token_hex(8)):
         found = np.asarray(subject.platform.people.confirmed(code))
@@ -160,7 +160,7 @@ def directory_agrees_with_match(subject: Subject) -> str | None:
     for kind in KINDS:
         persons, held = held_by_some(subject.platform, kind, _LISTED)
         if len(persons) != len(held):
-            return f"there are not as many people as identifiers ({kind})"
+            return f"the numbers of people and identifiers differ ({kind})"
         if not np.array_equal(_match(subject, kind, held[:_LISTED]), persons[:_LISTED]):
             return f"somebody who is listed ({kind}) is matched to another number"
     return None

@@ -1,7 +1,7 @@
 """Checks of `Scores`: a score is a function of content, person and context, and of nothing else.
 
-Scores are compared to the last bit. A score near the edge of a bin that moves with the batch it is
-in would let one person change what is counted of another, which no price covers.
+Scores are compared to the last bit. Suppose that a score near the edge of a bin changed with its
+batch. Then one person could change how another is counted, which no price covers.
 """
 
 import time
@@ -19,15 +19,15 @@ from api.platforms.interfaces import Persons, Scores
 SCORES = Checks[Subject]()
 _GONE = np.array([2**40 + 7, 2**40 + 8])
 _ODD: Mapping[str, Mapping[str, Any]] = {
-    "a kind that is not known": {**TRIAL, "kind": "conformance"},
-    "no words": {**TRIAL, "title": "", "text": ""},
+    "an unknown kind": {**TRIAL, "kind": "conformance"},
+    "no text": {**TRIAL, "title": "", "text": ""},
     "other scripts": {**TRIAL, "title": "Инженер 技術者 🛠", "text": "\u202eabc"},
-    "attributes that are not known": {**TRIAL, "attributes": {"conformance": "yes"}},
+    "unknown attributes": {**TRIAL, "attributes": {"conformance": "yes"}},
     "an image": {**TRIAL, "image": bytes(range(256))},
 }
 
 
-@SCORES.check("answer one number per person, in an array as long as the one that was sent")
+@SCORES.check("return one number per person, in an array as long as the request")
 def score_answers_numbers(subject: Subject) -> str | None:
     persons = subject.people()
     found = np.asarray(_scores(subject).score(TRIAL, persons, subject.context))
@@ -36,13 +36,13 @@ def score_answers_numbers(subject: Subject) -> str | None:
     return None
 
 
-@SCORES.check("answer within `score_range`; others are counted in no bin", warns=True)
+@SCORES.check("return scores within `score_range`; others are counted in no bin", warns=True)
 def score_is_within_the_range(subject: Subject) -> str | None:
     low, high = _scores(subject).score_range
     scores = _score(subject, subject.people())
     outside = np.count_nonzero(~((scores >= low) & (scores <= high)))
     if outside:
-        return f"{outside} of {len(scores)} scores are no numbers, or outside of {low} to {high}"
+        return f"{outside} of {len(scores)} scores are not numbers, or are outside {low} to {high}"
     return None
 
 
@@ -59,7 +59,7 @@ def score_keeps_the_order(subject: Subject) -> str | None:
     return _same(backwards, _score(subject, persons), "sent backwards")
 
 
-@SCORES.check("score each row by itself: no sums over the batch, and fixed shapes for matrices")
+@SCORES.check("score each row alone: no sums over the batch, and fixed shapes for matrices")
 def score_does_not_depend_on_the_batch(subject: Subject) -> str | None:
     persons = subject.people()
     together = _score(subject, persons)
@@ -70,13 +70,13 @@ def score_does_not_depend_on_the_batch(subject: Subject) -> str | None:
     )
 
 
-@SCORES.check("freeze time, chance and exploration: the same question has the same answer")
+@SCORES.check("freeze time, randomness and exploration: the same request has the same answer")
 def score_is_the_same_again(subject: Subject) -> str | None:
     first, second = (_score(subject, subject.people()) for _ in range(2))
-    return _same(second, first, "asked again")
+    return _same(second, first, "sent again")
 
 
-@SCORES.check("score a person twice who is sent twice")
+@SCORES.check("return two scores for a person who is sent twice")
 def score_answers_duplicates(subject: Subject) -> str | None:
     persons = subject.people()
     return _same(
@@ -84,19 +84,19 @@ def score_answers_duplicates(subject: Subject) -> str | None:
     )
 
 
-@SCORES.check("answer an empty batch with an empty one: it is how we see that you are up")
+@SCORES.check("answer an empty batch with an empty one: the service uses it as a health check")
 def score_answers_an_empty_batch(subject: Subject) -> str | None:
     found = _score(subject, np.empty(0, np.int64))
-    return f"nobody got {len(found)} scores" if len(found) else None
+    return f"an empty batch got {len(found)} scores" if len(found) else None
 
 
-@SCORES.check("answer null or NaN for people who are gone, not an error", warns=True)
+@SCORES.check("return null or NaN for deleted people, not an error", warns=True)
 def score_answers_people_who_are_gone(subject: Subject) -> str | None:
     found = _score(subject, _GONE)
-    return "people whom nobody knows have scores" if np.isfinite(found).any() else None
+    return "unknown people have scores" if np.isfinite(found).any() else None
 
 
-@SCORES.check("refuse content for everybody or for nobody: then for the empty batch too")
+@SCORES.check("refuse content for everybody or for nobody, in the empty batch too")
 def score_takes_odd_content(subject: Subject) -> str | None:
     for what, content in _ODD.items():
         nobody, somebody = (
@@ -104,7 +104,7 @@ def score_takes_odd_content(subject: Subject) -> str | None:
             for persons in (np.empty(0, np.int64), subject.people())
         )
         if somebody and not nobody:
-            return f"content with {what} fails for people, and not for the empty batch"
+            return f"content with {what} fails for people, but not for the empty batch"
     return None
 
 
@@ -121,7 +121,9 @@ def score_takes_every_context(subject: Subject) -> str | None:
     return None
 
 
-@SCORES.check("digest everything that decides a score: `sha256:` and 64 hex digits, for as long")
+@SCORES.check(
+    "digest everything that decides a score, as `sha256:` and 64 hex digits; keep it stable"
+)
 def model_digest_is_stable(subject: Subject) -> str | None:
     scores = _scores(subject)
     before = scores.model_digest

@@ -1,4 +1,4 @@
-"""Subject of the checks: an adapter, and people whom it knows."""
+"""Subject of the checks: an adapter, and people that it knows."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,7 +13,7 @@ from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.platform import HttpDirectory
 from api.platforms.interfaces import Persons, Platform
 
-# People that one check asks about.
+# Number of people in one check.
 _FEW, _PEOPLE = 200, 2_000
 _TYPES = {"username": pa.string(), "email_sha256": pa.binary(32), "phone_sha256": pa.binary(32)}
 KINDS = tuple(_TYPES)
@@ -28,9 +28,9 @@ TRIAL: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Subject:
-    """`known` are identifiers of real accounts by their kind, `persons` numbers of real people.
+    """Adapter to check; `known` are identifiers of real accounts, `persons` numbers of real people.
 
-    Recommendations are shown to people only if one may `explore`. A call about n people may take
+    Recommendations are shown to people only with `explore`. A call about n people may take
     call_seconds + n · person_seconds.
     """
 
@@ -40,18 +40,18 @@ class Subject:
     explore: bool = False
     call_seconds: float = 10.0
     person_seconds: float = 0.001
-    # Where it is reached by HTTP.
+    # Options of the connection, if it is reached over HTTP.
     line: AdapterClientOptions | None = None
 
     def people(self, most: int = _PEOPLE) -> Persons:
-        """Some who are known, sorted."""
+        """Return known people, sorted, at most `most` of them."""
         if not len(self.persons):
-            raise NotApplicableError("no people are known: bring some with --identifiers")
+            raise NotApplicableError("no people are known: give some with --identifiers")
         return self.persons[:most]
 
     @property
     def context(self) -> dict[str, str | float]:
-        """The default of every variable."""
+        """Return the default of every variable."""
         scores = self.platform.scores
         return {name: values[0] for name, values in scores.context.items()} if scores else {}
 
@@ -59,7 +59,7 @@ class Subject:
 def subject_of(
     platform: Platform, identifiers: Mapping[str, pa.Array] | None = None, **limits: Any
 ) -> Subject:
-    """With the people of the identifiers, of the directory, and of samples, where there are any."""
+    """Return a subject with the people of the identifiers, of the directory and of samples."""
     known = {**_listed(platform), **(identifiers or {})}
     found = [_matched(platform, kind, some) for kind, some in known.items()]
     persons = np.unique(np.concatenate([*found, _sampled(platform), np.empty(0, np.int64)]))
@@ -80,10 +80,10 @@ def held_by_some(platform: Platform, kind: str, most: int) -> tuple[Persons, pa.
 
 
 def _listed(platform: Platform) -> dict[str, pa.Array]:
-    """Identifiers of a few people of the directory, where there is one."""
+    """Return identifiers of a few people of the directory, if there is one."""
     listed = {}
     for kind in KINDS:
-        with suppress(Exception):  # a check of its own says so
+        with suppress(Exception):  # another check reports it
             listed[kind] = held_by_some(platform, kind, _FEW)[1][:_FEW]
     return {kind: some for kind, some in listed.items() if len(some)}
 
@@ -91,14 +91,14 @@ def _listed(platform: Platform) -> dict[str, pa.Array]:
 def _matched(platform: Platform, kind: str, identifiers: pa.Array) -> Persons:
     try:
         return np.asarray(platform.people.match(kind, identifiers), np.int64)
-    except Exception:  # a check of its own says so
+    except Exception:  # another check reports it
         return np.empty(0, np.int64)
 
 
 def _sampled(platform: Platform) -> Persons:
     found: list[Persons] = []
     offered: Mapping[str, Mapping[str, int]] = {}
-    with suppress(Exception):  # here and below, a check of its own says so
+    with suppress(Exception):  # here and below, another check reports it
         offered = platform.people.offers()
     for attribute, values in offered.items():
         with suppress(Exception):

@@ -1,10 +1,10 @@
-"""A platform made of files: a model in ONNX, and a Parquet table of what it sees of people.
+"""Platform made of files: a model in ONNX, and a Parquet table of its features of people.
 
-The digest in every receipt is that of the files. What a person's score is does not depend on who
-else is scored, not even in its last bit: every run of the model has the same number of rows, filled
-up with zeros where there are fewer people, and a person stands at the same place in it, modulo
-`LANES`. Sums and exponentials come out differently by where in memory a row lies, and no further
-than that.
+The digest in every receipt is that of the files. A person's score does not depend on who else is
+scored, not even in its last bit. Every run of the model has the same number of rows, filled up with
+zeros for fewer people. A person is always at the same position modulo `LANES`. Sums and
+exponentials differ in their last bits by the memory position of a row modulo `LANES`, and by
+nothing else.
 """
 
 import hashlib
@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from api.platforms.files.people_table import PeopleTable, TableError
 from api.platforms.interfaces import Persons, Platform
-from api.platforms.row_sampling import runs_of
+from api.platforms.row_sampling import find_runs
 
 Tensors = Mapping[str, NDArray[Any]]
-# What a model is told of content and context, where it does not read words itself.
+# Function from content and context to inputs of the model, for a model that reads no text itself.
 Reader = Callable[[Mapping[str, Any], Mapping[str, str | float]], Tensors]
 _TYPES = {
     "tensor(double)": np.float64,
@@ -40,9 +40,10 @@ class OnnxOptions(BaseModel):
     """`[platform_options]` of a platform made of files.
 
     `inputs` names the columns of the table for each input of the model that is about people. The
-    other inputs are what `reader` (`module:function`, called with `reader_files`) makes of content
-    and context; without one, they are `kind`, `title` and `text` of the content and variables of
-    the context, by their names. `files` are others that decide a score, for the digest.
+    other inputs are the output of `reader` (`module:function`, called with `reader_files`) for
+    content and context. Without a reader, they are `kind`, `title` and `text` of the content and
+    variables of the context, by their names. `files` are further files that decide a score, for the
+    digest.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -78,14 +79,15 @@ class OnnxScores:
         self._session = _session(options.model)
         inputs = {each.name: each for each in self._session.get_inputs()}
         if unknown := sorted(options.inputs.keys() - inputs.keys()):
-            raise TableError(f"the model has no input {', '.join(unknown)}")
+            raise TableError(f"The model has no input {', '.join(unknown)}.")
         self._told = {name: each for name, each in inputs.items() if name not in options.inputs}
         self._read = _reader(options)
         self._features = {
             name: _shaped(table.features(columns, _type(inputs[name])), inputs[name])
             for name, columns in options.inputs.items()
         }
-        # The row that fills up runs. No person's may: the model might fail on it, for all (R2).
+        # Row that fills up runs. It must not be a person's: the model might fail on it, for all
+        # (R2).
         self._nobody = len(table.persons)
 
     @property
@@ -99,13 +101,13 @@ class OnnxScores:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """NaN for people who are not in the table."""
+        """Return the scores, NaN for people who are not in the table."""
         told = self._tell(content, context)
         rows = self._rows(persons)
         known = np.flatnonzero(rows >= 0)
-        places = lanes_of(rows[known])
+        places = assign_lanes(rows[known])
         size = self._options.rows_per_run
-        # About nobody, there is one run too.
+        # An empty batch also has one run.
         runs = int(places.max(initial=0)) // size + 1
         stood = np.full(runs * size, self._nobody)
         stood[places] = rows[known]
@@ -117,7 +119,9 @@ class OnnxScores:
     def _tell(self, content: Mapping[str, Any], context: Mapping[str, str | float]) -> Tensors:
         told = self._read(content, context)
         if missing := sorted(self._told.keys() - told.keys()):
-            raise ValueError(f"nothing was read for the model's input {', '.join(missing)}")
+            raise ValueError(
+                f"The reader returned nothing for the model's input {', '.join(missing)}."
+            )
         return {
             name: np.asarray(told[name], _TYPES.get(each.type, np.object_))
             for name, each in self._told.items()
@@ -141,18 +145,18 @@ class OnnxScores:
         return [self._session.get_outputs()[0].name]
 
 
-def lanes_of(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A place for each row, each its own, that leaves the same rest modulo `LANES` as the row."""
+def assign_lanes(rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return a place for each row, each its own, with the row's remainder modulo `LANES`."""
     lane = rows % LANES
     order = np.argsort(lane, kind="stable")
-    first, count = runs_of(lane[order])
+    first, count = find_runs(lane[order])
     turn = np.empty(len(rows), np.intp)
     turn[order] = np.arange(len(rows)) - np.repeat(first, count)
     return turn * LANES + lane
 
 
 def digest_of(files: Sequence[Path]) -> str:
-    """`sha256:…` of a file; of the list of their digests where there are several."""
+    """Return `sha256:…` of a file; for several files, of the list of their digests."""
     digests = [_digest_of_file(file) for file in files]
     if len(digests) == 1:
         return f"sha256:{digests[0]}"
@@ -169,11 +173,13 @@ def _digest_of_file(path: Path) -> str:
 
 
 def _session(model: Path) -> Any:
-    """On one thread: how work is shared among threads would show in last bits."""
+    """Open the model on one thread, because the division of work among threads changes last
+    bits.
+    """
     try:
         import onnxruntime
     except ImportError as error:
-        raise TableError('install "platform-auditor[onnx]" to serve a model in ONNX') from error
+        raise TableError('Install "platform-auditor[onnx]" to serve an ONNX model.') from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -195,12 +201,12 @@ def _as_it_is(content: Mapping[str, Any], context: Mapping[str, str | float]) ->
 
 def _type(each: Any) -> np.dtype[Any]:
     if each.type not in _TYPES:
-        raise TableError(f"the model's input {each.name} is a {each.type}: numbers are served")
+        raise TableError(f"The model's input {each.name} is a {each.type}, but must be numeric.")
     return np.dtype(_TYPES[each.type])
 
 
 def _shaped(features: NDArray[Any], each: Any) -> NDArray[Any]:
-    """As many dimensions as the model wants: one column may be a vector."""
+    """Return the features in the model's dimensions: one column may be a vector."""
     if len(each.shape) == 1 and features.shape[1] == 1:
         return features[:, 0]
     return features

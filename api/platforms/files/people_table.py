@@ -1,9 +1,9 @@
-"""People from a Parquet table: one row a person.
+"""People from a Parquet table: one row per person.
 
-Columns: `person` (whole numbers from 0, each once), identifiers of any kind that people are matched
-by (`username`, `email_sha256`, `phone_sha256`; null where there is none), an attribute for each
-that samples are offered of, and `codes`, lists of the studies that the person confirmed. All of
-them but `person` may be missing. What a model sees of people is in other columns.
+Columns: `person` (integers from 0, each once); identifiers by which people are matched (`username`,
+`email_sha256`, `phone_sha256`; null if there is none); an attribute for each offer of samples; and
+`codes`, lists of the studies that the person confirmed. All columns except `person` are optional.
+The features of a model are in other columns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ Offers = Mapping[str, Mapping[str, int]]
 
 
 class TableError(ValueError):
-    """A table that cannot be served; says what to mend, and in one stable word in `case`."""
+    """A table that cannot be served; the message names the correction, `case` is a stable word."""
 
     def __init__(self, *message: str, case: str | None = None) -> None:
         super().__init__(*message)
@@ -76,12 +76,12 @@ class PeopleTable:
     def features(self, columns: Sequence[str], kind: np.dtype[np.generic]) -> NDArray[np.generic]:
         """Return a model's features: a row for each of `persons`, in order, and a row of zeros."""
         if missing := sorted(set(columns) - set(self._names)):
-            raise TableError(f"{self._path.name} has no column {', '.join(missing)}")
+            raise TableError(f"{self._path.name} has no column {', '.join(missing)}.")
         found = np.zeros((len(self.persons) + 1, len(columns)), kind)
         for place, name in enumerate(columns):
             column = self._column(name)
             if column.null_count and kind.kind != "f":
-                raise TableError(f"{name} has nulls, and is of whole numbers to the model")
+                raise TableError(f"{name} has nulls, but the model takes integers. Fill them in.")
             found[:-1, place] = column.to_numpy(zero_copy_only=False)
         return found
 
@@ -96,44 +96,45 @@ class PeopleTable:
         held = _canonical(held) if kind == "username" else held
         if len(held.unique()) < len(held):
             raise TableError(
-                f"a {kind} is of two people: each resolves to one at most", case="shared-identifier"
+                f"A {kind} belongs to two people. Each must resolve to at most one.",
+                case="shared-identifier",
             )
         return self.persons[np.asarray(there)], held
 
     def _numbers(self) -> Persons:
         if "person" not in self._names:
             raise TableError(
-                f"{self._path.name} has no column `person`, their numbers from 0",
+                f"{self._path.name} has no column `person` with numbers from 0.",
                 case="no-column-of-persons",
             )
         persons = pq.read_table(self._path, columns=["person"])["person"].combine_chunks()
         if persons.null_count or not pa.types.is_integer(persons.type):
-            raise TableError("`person` is a whole number in every row", case="missing-persons")
+            raise TableError("`person` must be an integer in every row.", case="missing-persons")
         numbers = np.asarray(persons.cast(pa.int64()))
         self._order = np.argsort(numbers, kind="stable")
         ordered = numbers[self._order]
         if len(ordered) and (ordered[0] < 0 or np.any(np.diff(ordered) == 0)):
             raise TableError(
-                "`person` is from 0, and nobody's number is in two rows", case="malformed-persons"
+                "`person` must be at least 0, and different in every row.", case="malformed-persons"
             )
         return ordered
 
     def _column(self, name: str) -> pa.Array:
-        """In the order of `persons`."""
+        """Return a column in the order of `persons`."""
         column = pq.read_table(self._path, columns=[name])[name].combine_chunks()
         return column.take(pa.array(self._order))
 
     def _check(self, attribute: str, values: Mapping[str, int]) -> None:
         if attribute not in self._names:
             raise TableError(
-                f"samples by {attribute} are offered, and there is no such column",
+                f"Samples by {attribute} are offered, but the table has no such column.",
                 case="no-column-of-the-offer",
             )
         declared = self._column(attribute)
         for value, figure in values.items():
             if figure > np.count_nonzero(_equal(declared, value)):
                 raise TableError(
-                    f"more people are offered with {attribute} {value} than there are",
+                    f"More people are offered with {attribute} {value} than the table has.",
                     case="too-large-an-offer",
                 )
 
@@ -144,7 +145,9 @@ def _equal(column: pa.Array, value: str) -> NDArray[np.bool_]:
 
 
 def _canonical(names: pa.Array) -> pa.Array:
-    """As the codebook has it: NFKC, stripped, one leading @ dropped, case folded."""
+    """Return names as the codebook normalises them: NFKC, stripped, without a leading @, case
+    folded.
+    """
     plain = pc.utf8_trim_whitespace(pc.utf8_normalize(names.cast(pa.string()), "NFKC"))
     bare = pc.replace_substring_regex(plain, "^@", "")
     folded = pc.utf8_lower(bare)

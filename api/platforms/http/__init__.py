@@ -1,4 +1,4 @@
-"""Platforms as they are hosted: behind HTTP, or as a model and a table on disk."""
+"""Platforms behind HTTP, as a platform hosts them."""
 
 from api.platforms.files.onnx_platform import OnnxPlatform, digest_of
 from api.platforms.http.platform import HttpPlatform

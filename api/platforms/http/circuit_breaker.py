@@ -1,7 +1,7 @@
-"""A circuit breaker that people's data cannot open (R2).
+"""Circuit breaker that people's data cannot open (R2).
 
-Only calls that concern nobody are counted. Were failures about people counted too, somebody for
-whom the adapter fails could make it look down, and an audit would fail because of who is in it.
+Only calls that concern nobody are counted. If failures about people were counted too, somebody for
+whom the adapter fails could make it look down, and an audit would fail because of its people.
 """
 
 import threading
@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 @dataclass
 class Breaker:
-    """Asks whether the platform is up: `attempts` times with growing pauses, then not for a while.
+    """Check whether the platform is up: `attempts` times with growing pauses, then a pause.
 
     After `rest_seconds` one attempt decides.
     """
@@ -35,11 +35,12 @@ class Breaker:
         return self._opened_at is not None
 
     def require_up(self, probe: Callable[[], Found], failure: type[Exception]) -> Found:
-        """Return what the probe finds. One thread probes, and the others use its result."""
+        """Return the result of the probe. One thread probes, and the others use its result."""
         with self._lock:
             if self._opened_at is not None and self.clock() - self._opened_at < self.rest_seconds:
                 raise PlatformDownError(
-                    "the platform does not answer, and is left alone a while", case="left-alone"
+                    "The platform does not answer. The service tries again after a pause.",
+                    case="left-alone",
                 )
             cause = None
             for turn in range(1 if self.is_open else self.attempts):
@@ -53,4 +54,4 @@ class Breaker:
                 self._opened_at = None
                 return found
             self._opened_at = self.clock()
-            raise PlatformDownError("the platform does not answer", case="silent") from cause
+            raise PlatformDownError("The platform does not answer.", case="silent") from cause

@@ -1,9 +1,9 @@
 """Client of a platform's adapter: authenticated, bounded, with time-outs and retries.
 
 A call may fail because of the people it is about, or because the platform is down. So the client
-then asks for the public facts, which concern nobody. If they do not come after a few attempts, the
-platform is down (`PlatformDownError`), whomever the call was about. If they come, the call is made
-once more. If it fails again, it raises `CallFailedError`, and the caller isolates the fault
+then requests the public facts, which concern nobody. If they do not arrive after a few attempts,
+the platform is down (`PlatformDownError`), whatever the call was about. If they arrive, the call is
+made once more. If it fails again, it raises `CallFailedError`, and the caller isolates the fault
 (`api.platforms.fault_isolation`). No pause, count or breaker depends on people.
 """
 
@@ -32,7 +32,7 @@ _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 class CallFailedError(Exception):
-    """The adapter did not answer a call as it should. Says which and how, never about whom."""
+    """The adapter did not answer a call correctly. The message names the call, never the people."""
 
     def __init__(self, call: str, how: str) -> None:
         super().__init__(f"{call}: {how}")
@@ -47,29 +47,30 @@ class AnswerTooLargeError(CallFailedError):
 
 
 class AdapterClientOptions(BaseModel):
-    """`[platform_options]` of a platform that is reached by HTTP."""
+    """`[platform_options]` of a platform that is reached over HTTP."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     url: str
-    # A bearer token, or the file that holds it, which is read anew for every call.
+    # A bearer token, or the file that holds it, which is read again for every call.
     token: SecretStr | None = None
     token_file: Path | None = None
-    # Mutual TLS: our certificate and its key, and who vouches for the adapter's.
+    # Mutual TLS: our certificate and its key, and the authority of the adapter's certificate.
     certificate: Path | None = None
     certificate_key: Path | None = None
     authority: Path | None = None
 
     people_per_call: Annotated[int, Field(ge=1, le=1_000_000)] = 65_536
     connect_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
-    # A call about n people is given up after call_seconds + n · person_seconds.
+    # Time-out of a call about n people: call_seconds + n · person_seconds.
     call_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
     person_seconds: Annotated[float, Field(ge=0, le=1)] = 0.001
-    # Its answer may have call_bytes + n · person_bytes; that of a list of all people has its own.
+    # Limit of its answer: call_bytes + n · person_bytes. A list of all people has a limit of its
+    # own.
     call_bytes: Annotated[int, Field(ge=65_536)] = 64 << 20
     person_bytes: Annotated[int, Field(ge=64)] = 1_024
     max_answer_bytes: Annotated[int, Field(ge=65_536)] = 1 << 30
-    # The public facts are asked for again after so long.
+    # Seconds after which the public facts are requested again.
     facts_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
     first_pause: Annotated[float, Field(ge=0, le=10)] = 0.2
@@ -80,22 +81,22 @@ class AdapterClientOptions(BaseModel):
         address = urlsplit(self.url)
         private = address.scheme == "http" and address.hostname in _LOOPBACK
         if address.scheme != "https" and not private:
-            raise ValueError("url begins with https://; only the machine itself is reached without")
+            raise ValueError("url must begin with https://, except for a loopback address")
         if address.username or address.password:
-            raise ValueError("url holds no password; set token_file")
+            raise ValueError("url must not have a password; set token_file")
         if (self.certificate is None) != (self.certificate_key is None):
-            raise ValueError("certificate and certificate_key come together")
+            raise ValueError("set certificate and certificate_key together")
         return self
 
     def authorization(self) -> dict[str, str]:
-        """The header that a call brings along."""
+        """Return the headers that authenticate a call."""
         token = self.token.get_secret_value() if self.token else None
         if self.token_file is not None:
             token = self.token_file.read_text().strip()
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def answer_bytes(self, people: int | None) -> int:
-        """Return the bytes that an answer about this many people may have (None: any number)."""
+        """Return the limit in bytes of an answer about this number of people (None: any number)."""
         if people is None:
             return self.max_answer_bytes
         return min(self.call_bytes + people * self.person_bytes, self.max_answer_bytes)
@@ -127,7 +128,7 @@ class AdapterClient:
         self._http.close()
 
     def facts(self) -> Facts:
-        """Return what the platform states of itself, a few seconds old at most."""
+        """Return the facts that the platform states about itself, at most a few seconds old."""
         if self._known is not None:
             facts, asked_at = self._known
             if time.monotonic() - asked_at < self.options.facts_seconds:
@@ -137,9 +138,9 @@ class AdapterClient:
     def ask(
         self, call: str, message: Message, people: int | None, rows: int | None = None
     ) -> Message:
-        """Return the answer to a call about this many people (None: any number).
+        """Return the answer to a call about this number of people (None: any number).
 
-        At most `rows` rows of it are read, if given.
+        Read at most `rows` rows of it, if given.
         """
         if self._breaker.is_open:
             self._require_up()
@@ -168,7 +169,7 @@ class AdapterClient:
         self, call: str, message: Message, people: int | None, rows: int | None
     ) -> Message:
         path, limit = messages.CALLS + call, self.options.answer_bytes(people)
-        # With its length: many servers take nothing else.
+        # Sent with its length, because many servers accept nothing else.
         body = b"".join(messages.write(message))
         with self._answered("POST", path, people, body) as answer:
             try:
@@ -178,14 +179,14 @@ class AdapterClient:
             except WireError as error:
                 raise CallFailedError(path, str(error)) from None
             if rows is None and not answer.is_whole:
-                raise CallFailedError(path, "the answer ends too early")
+                raise CallFailedError(path, "the answer is incomplete")
         return found
 
     @contextmanager
     def _answered(
         self, method: str, path: str, people: int | None, body: bytes | None = None
     ) -> "Iterator[AnswerStream]":
-        """An answer of status 200 to be read; whatever goes wrong is `CallFailedError`."""
+        """Yield an answer of status 200 to be read; raise every error as `CallFailedError`."""
         seconds = self.options.call_seconds + (people or 0) * self.options.person_seconds
         timeout = httpx2.Timeout(seconds, connect=self.options.connect_seconds)
         headers = self.options.authorization() | (
@@ -203,12 +204,12 @@ class AdapterClient:
                 limit, until = self.options.answer_bytes(people), time.monotonic() + seconds
                 yield AnswerStream(path, response.iter_bytes(), limit, until)
         except httpx2.HTTPError as error:
-            # What a library says may quote what was sent.
+            # The message of a library may quote the request.
             raise CallFailedError(path, type(error).__name__) from None
 
 
 class AnswerStream(io.RawIOBase):
-    """The bytes of an answer as a file: no more of them, and no longer, than allowed."""
+    """Bytes of an answer as a file, up to the limit of size and time."""
 
     def __init__(self, path: str, chunks: Iterator[bytes], limit: int, until: float) -> None:
         super().__init__()
@@ -218,7 +219,7 @@ class AnswerStream(io.RawIOBase):
 
     @property
     def is_whole(self) -> bool:
-        """Whether an Arrow stream said that it ends; nothing may come behind it."""
+        """Whether the Arrow stream was complete, with nothing behind its end."""
         return self._tail == messages.END and not self._next()
 
     def readable(self) -> bool:
@@ -247,6 +248,6 @@ class AnswerStream(io.RawIOBase):
 
 
 def _complaint(error: ValidationError) -> str:
-    """Which fact is wrong, and how."""
+    """Return which fact is wrong, and why."""
     first = error.errors(include_input=False, include_url=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -1,8 +1,8 @@
-"""Messages between the service and a platform's adapter:
-docs/how-to/platforms/write-an-adapter.md.
+"""Messages between the service and a platform's adapter (write-an-adapter.md).
 
-Every call is an Arrow stream each way. Parameters that are not columns are JSON in the metadata of
-the schema, under `ask`; an answer may have metadata of its own.
+docs/how-to/platforms/write-an-adapter.md describes them. Every call is an Arrow stream in each
+direction. Parameters that are not columns are JSON in the metadata of the schema, under `ask`. An
+answer may have metadata of its own.
 """
 
 import io
@@ -17,22 +17,22 @@ from api.kernel.arrow_ipc import compressed
 
 PROTOCOL: Literal[1] = 1
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
-# The address of the public facts, and what the addresses of all calls begin with.
+# URL of the public facts, and the prefix of the URLs of all calls.
 FACTS = "/v1/platform"
 CALLS = "/v1/"
 ROWS = 65_536
-# How a stream ends [Arrow columnar format, IPC streaming format]; without it, some is missing.
+# End of a stream [Arrow columnar format, IPC streaming format]; without it, rows are missing.
 END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _ASK = b"ask"
 _MODEL = b"model_digest"
 
 
 class WireError(ValueError):
-    """Bytes that are not what they should be; the message names no value."""
+    """Invalid bytes of a message; the error names no value."""
 
 
 class MessageTooLargeError(WireError):
-    """There are more of them than there should be."""
+    """A message with more bytes than the limit."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Message:
 
 
 def write(message: Message, batches: Iterable[pa.RecordBatch] | None = None) -> Iterator[bytes]:
-    """The bytes of a message, a batch of rows at a time; `batches` in place of its own rows."""
+    """Yield the bytes of a message, a batch of rows at a time; `batches` replace its own rows."""
     said: dict[bytes, bytes] = {_ASK: json.dumps(message.ask).encode()}
     if message.model_digest is not None:
         said[_MODEL] = message.model_digest.encode()
@@ -66,7 +66,7 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
     """
     try:
         with pa.ipc.open_stream(io.BufferedReader(_Uncompressed(source))) as reader:
-            schema, batches = reader.schema, list(_bounded(reader, limit, rows))
+            schema, batches = reader.schema, list(_read_bounded(reader, limit, rows))
         said = schema.metadata or {}
         model = said.get(_MODEL)
         columns = pa.Table.from_batches(batches, schema.remove_metadata())
@@ -75,20 +75,20 @@ def read(source: BinaryIO, limit: int | None = None, rows: int | None = None) ->
     except WireError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise WireError("not an Arrow stream with what belongs in it") from error
+        raise WireError("not a valid Arrow stream of this protocol") from error
 
 
-def _bounded(
+def _read_bounded(
     reader: Iterable[pa.RecordBatch], limit: int | None, rows: int | None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches as they come. Rows of nothing take nothing until they are read as numbers."""
+    """Yield the batches within the limits; a row of an empty type counts as 8 bytes."""
     size = seen = 0
     for batch in reader:
-        # Its size is computed from its offsets, which may point outside of it.
+        # The size is computed from the batch's offsets, which may point outside of it.
         batch.validate()
         size, seen = size + max(batch.nbytes, 8 * len(batch)), seen + len(batch)
         if limit is not None and size > limit:
-            raise MessageTooLargeError("more than may be held")
+            raise MessageTooLargeError("the message is larger than the limit")
         batch.validate(full=True)
         yield batch
         if rows is not None and seen >= rows:
@@ -96,7 +96,7 @@ def _bounded(
 
 
 class _Uncompressed(io.RawIOBase):
-    """A stream message by message, of which one that is compressed is refused before it is read."""
+    """Stream that is read message by message, and refuses a compressed one before reading it."""
 
     def __init__(self, source: BinaryIO) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class _Uncompressed(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         if not self._message and (message := next(self._messages, None)):
             if compressed(message):
-                raise WireError("compressed: it is to be sent without compression")
+                raise WireError("the message is compressed; send it without compression")
             self._message = memoryview(message.serialize()).cast("B")
         size = min(len(buffer), len(self._message))
         buffer[:size] = self._message[:size]

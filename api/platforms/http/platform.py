@@ -1,8 +1,8 @@
-"""A platform that is reached by HTTP: its own scoring service has an adapter, in any language.
+"""Platform that is reached over HTTP: its scoring service has an adapter, in any language.
 
-What the adapter gets wrong about some people is cut as it would be in process
-(`api.platforms.fault_isolation`): a missing score is NaN, a missing person NOBODY, and an answer
-that cannot be read is one that failed.
+Mistakes of the adapter about some people are corrected as in process
+(`api.platforms.fault_isolation`). A missing score is NaN, a missing person NOBODY, and an
+unreadable answer counts as a failed call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from api.platforms.directory import usable
+from api.platforms.directory import keep_usable
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.http.client import AdapterClient, AdapterClientOptions, CallFailedError
-from api.platforms.http.content_json import packed_content
+from api.platforms.http.content_json import encode_content
 from api.platforms.http.messages import Message
 from api.platforms.http.model_version import AnsweringModel
 from api.platforms.http.public_facts import DIGEST, PoliciesFacts, ScoresFacts
@@ -29,11 +29,11 @@ Told = TypeVar("Told")
 
 @dataclass(frozen=True)
 class HttpPlatform(Platform):
-    """With the capabilities that the adapter says it has."""
+    """A platform with the capabilities that its adapter states."""
 
     @classmethod
     def at(cls, url: str, **options: Any) -> "HttpPlatform":
-        """Connect; `options` are those of `LineOptions`."""
+        """Connect; `options` are those of `AdapterClientOptions`."""
         line = AdapterClient(AdapterClientOptions(url=url, **options))
         try:
             facts = line.facts()
@@ -62,8 +62,8 @@ class HttpPeople:
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         columns = pa.table({"identifier": identifiers})
-        answers = _asked(self._line, "match", columns, {"kind": kind})
-        found = _joined([_whole(each, "person") for each in list(answers)], np.int64)
+        answers = _call_in_batches(self._line, "match", columns, {"kind": kind})
+        found = _concatenate([_whole(each, "person") for each in list(answers)], np.int64)
         return np.where(found < 0, NOBODY, found)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
@@ -103,16 +103,16 @@ class HttpScores:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        ask = {"content": packed_content(content), "context": dict(context)}
+        ask = {"content": encode_content(content), "context": dict(context)}
         columns = pa.table({"person": persons})
         answers = _answers(self._line, "score", columns, ask)
-        return _joined([self._of_the_model(each, ask) for each in list(answers)], np.float64)
+        return _concatenate([self._of_the_model(each, ask) for each in list(answers)], np.float64)
 
     def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
         if not self._model.is_of(_model_of(answer)):
             nobody = pa.table({"person": np.empty(0, np.int64)})
             self._model.require(_model_of(self._line.ask("score", Message(nobody, ask), 0)))
-            raise CallFailedError("score", "the answer is of another model than that about nobody")
+            raise CallFailedError("score", "the answer states another model than the empty one")
         return _numbers(answer.columns, "score")
 
     @property
@@ -131,7 +131,7 @@ class HttpLogs:
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         ask = {"log": log, "columns": list(columns)}
         sent = pa.table({"person": persons})
-        for rows in _asked(self._line, "read", sent, ask, one_each=False):
+        for rows in _call_in_batches(self._line, "read", sent, ask, one_each=False):
             yield from rows.select(["person", *columns]).to_batches()
 
 
@@ -148,16 +148,16 @@ class HttpPolicies:
         return self._facts.step_seconds
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
-        answers = _asked(self._line, "consenting", pa.table({"person": persons}), {})
+        answers = _call_in_batches(self._line, "consenting", pa.table({"person": persons}), {})
         agreed = [_column(each, "consents").cast(pa.bool_()) for each in list(answers)]
-        return _joined([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
+        return _concatenate([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
 
     def rewards(
         self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         columns = pa.table({"target": targets, "arm": arms, "step": steps})
-        answers = _asked(self._line, "rewards", columns, {"course": course})
-        return _joined([_numbers(each, "reward") for each in list(answers)], np.float64)
+        answers = _call_in_batches(self._line, "rewards", columns, {"course": course})
+        return _concatenate([_numbers(each, "reward") for each in list(answers)], np.float64)
 
     @property
     def _facts(self) -> PoliciesFacts:
@@ -169,13 +169,13 @@ class HttpDirectory:
         self._line = line
 
     def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
-        """Everybody, or `most` people, without the rest being sent."""
+        """Return everybody, or `most` people, without transferring the rest."""
         asked = Message(_nothing(), {"kind": kind})
         found = self._line.ask("held", asked, None, most).columns[:most]
-        return usable(kind, _whole(found, "person"), _column(found, "identifier"))
+        return keep_usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
-def _asked(
+def _call_in_batches(
     line: AdapterClient,
     call: str,
     columns: pa.Table,
@@ -195,10 +195,10 @@ def _answers(
     *,
     one_each: bool = True,
 ) -> Iterator[Message]:
-    """The answers about all rows, some rows a call; about none there is one call too.
+    """Yield the answers about all rows, some rows per call; an empty batch also has one call.
 
-    After a call that failed the others are made as well, so that their number does not tell which
-    one it was.
+    After a failed call the remaining calls are made as well, so that their number does not show
+    which one failed.
     """
     size, failure = line.options.people_per_call, None
     for start in range(0, max(1, len(columns)), size):
@@ -209,7 +209,9 @@ def _answers(
             failure = error
             continue
         if one_each and len(answer.columns) != len(part):
-            failure = CallFailedError(call, "the answer has not one row for each that was sent")
+            failure = CallFailedError(
+                call, "the answer does not have one row for each requested row"
+            )
         if failure is None:
             yield answer
     if failure is not None:
@@ -218,7 +220,7 @@ def _answers(
 
 def _model_of(answer: Message) -> str:
     if answer.model_digest is None or not DIGEST.fullmatch(answer.model_digest):
-        raise CallFailedError("score", "the answer does not say which model it is of")
+        raise CallFailedError("score", "the answer does not state its model")
     return answer.model_digest
 
 
@@ -229,21 +231,21 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 
 def _whole(table: pa.Table, name: str) -> Persons:
-    """Numbers of people, NOBODY where there is none."""
+    """Return person numbers, NOBODY for missing ones."""
     column = _column(table, name)
     if not pa.types.is_integer(column.type):
-        raise CallFailedError("answer", f"{name} is not of whole numbers")
+        raise CallFailedError("answer", f"{name} does not hold integers")
     return np.asarray(column.cast(pa.int64()).fill_null(NOBODY), np.int64)
 
 
 def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
     column = _column(table, name)
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise CallFailedError("answer", f"{name} is not of numbers")
+        raise CallFailedError("answer", f"{name} is not numeric")
     return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan), np.float64)
 
 
-def _joined(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+def _concatenate(parts: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
     return np.concatenate([*parts, np.empty(0, kind)])
 
 
@@ -253,5 +255,5 @@ def _nothing() -> pa.Table:
 
 def _there(facts: Told | None, capability: str) -> Told:
     if facts is None:
-        raise CallFailedError("platform", f"it has no {capability} any more: restart the service")
+        raise CallFailedError("platform", f"it no longer has {capability}: restart the service")
     return facts

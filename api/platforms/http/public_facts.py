@@ -63,7 +63,7 @@ class PoliciesFacts(_Facts):
 
 
 class Facts(_Facts):
-    """A capability that the platform has not is left out."""
+    """Facts of a platform; a capability that it does not have is left out."""
 
     protocol: Literal[1] = PROTOCOL
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -74,7 +74,7 @@ class Facts(_Facts):
     directory: bool = False
 
 
-def facts_of(platform: Platform) -> Facts:
+def state_facts(platform: Platform) -> Facts:
     """Return the facts that a platform in this process would state."""
     scores, logs, policies = platform.scores, platform.logs, platform.policies
     return Facts(

@@ -1,4 +1,4 @@
-"""Server of an adapter: any `Platform` of Python, served by HTTP.
+"""Server of an adapter: any `Platform` in Python, served over HTTP.
 
 It is for tests, and a model for adapters in other languages. An error is a bare status: its cause
 is in the log of this side and is not sent to the service.
@@ -20,9 +20,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from api.platforms.http import messages
-from api.platforms.http.content_json import unpacked_content
+from api.platforms.http.content_json import decode_content
 from api.platforms.http.messages import Message, WireError
-from api.platforms.http.public_facts import facts_of
+from api.platforms.http.public_facts import state_facts
 from api.platforms.interfaces import Persons, Platform
 from api.telemetry.metrics import adapter_call
 
@@ -40,7 +40,7 @@ def served(platform: Platform, token: SecretStr | None = None) -> Starlette:
         if not _is_authorized(request, token):
             return Response(status_code=401)
         try:
-            found = await run_in_threadpool(facts_of, platform)
+            found = await run_in_threadpool(state_facts, platform)
         except Exception:
             log.exception("adapter.error")
             return Response(status_code=503)
@@ -98,7 +98,7 @@ def _confirmed(platform: Platform, ask: Mapping[str, Any], _: pa.Table) -> Answe
 def _score(platform: Platform, ask: Mapping[str, Any], columns: pa.Table) -> Answered:
     if platform.scores is None:
         raise KeyError("scores")
-    content = unpacked_content(ask["content"])
+    content = decode_content(ask["content"])
     scores = platform.scores.score(content, _numbers(columns, "person"), ask["context"])
     table = pa.table({"score": pa.array(np.asarray(scores, np.float64))})
     return Message(table, model_digest=platform.scores.model_digest)
@@ -111,10 +111,10 @@ def _read(platform: Platform, ask: Mapping[str, Any], columns: pa.Table) -> Answ
     first = next(batches, None)
     if first is None:
         return Message(pa.table({name: pa.nulls(0) for name in ("person", *ask["columns"])}))
-    return Message(first.schema.empty_table()), _and_the_rest(first, batches)
+    return Message(first.schema.empty_table()), _continue_stream(first, batches)
 
 
-def _and_the_rest(
+def _continue_stream(
     first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     yield first

@@ -1,8 +1,9 @@
-"""Measures of disparity from one release, at no further budget, each with an interval.
+"""Metrics of disparity from one release, at no further cost, each with an interval.
 
-Each module holds one measure of two groups. All rest on `group_view`: the view of one group that a
-release, a histogram or a running count, gives. docs/explanation/metrics.md has the definitions and
-the proofs.
+Each module holds one metric of two groups. All use `group_view`: the view of one group that a
+release (a histogram or cumulative counts) gives. docs/explanation/metrics.md has the definitions
+and the proofs.
 
-This file imports nothing: results need `mixin`, and the command must start without SciPy.
+This file imports nothing, because results import `mixin` and the command must start without
+SciPy.
 """

@@ -1,4 +1,4 @@
-"""A measured disparity of two groups, with limits."""
+"""Measured disparity of two groups, with limits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,12 +8,12 @@ Verdict = Literal["fair", "unfair", "inconclusive"]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measure of two groups (the first against the second) between limits.
+    """Metric of two groups (the first compared with the second), with limits.
 
     `low` and `high` hold together with probability at least 1 - delta, for all pairs of groups of
-    this measure at once. `value` is the plain estimate; noise may take it outside of the limits.
-    `fair` is the value of equal treatment. `rounding` is by how much scores inside of their bins
-    could move the measure: the limits are those of scores rounded to the middle of their bin.
+    this metric at once. `value` is the plain estimate; noise may take it outside the limits. `fair`
+    is the value of equal treatment. `rounding` is the largest change of the metric by the positions
+    of scores within their bins: the limits are for scores rounded to the middle of their bin.
     """
 
     measure: str
@@ -26,7 +26,9 @@ class Estimate:
     rounding: float = 0.0
 
     def verdict(self, alpha: float) -> Verdict:
-        """`fair` if it lies within alpha of equal treatment, `unfair` if it lies beyond."""
+        """Return `fair` within alpha of equal treatment, `unfair` beyond it, else
+        `inconclusive`.
+        """
         if not alpha >= 0:
             raise ValueError(f"alpha must not be negative, but is {alpha}")
         low, high = self.low - self.rounding, self.high + self.rounding
@@ -36,12 +38,15 @@ class Estimate:
         return "unfair" if beyond else "inconclusive"
 
     def explain(self) -> str:
-        """The estimate in one sentence."""
+        """Return the estimate in one sentence."""
         first, second = self.groups
         words = (
             f"{self.measure}, {first} against {second}: {self.value:.3f}, between {self.low:.3f}"
             f" and {self.high:.3f} (confidence {1 - self.delta:.0%})"
         )
         if self.rounding:
-            words += f"; scores inside of their bins may add up to {self.rounding:g} either way"
+            words += (
+                "; the positions of scores within their bins may change it by up to "
+                f"{self.rounding:g} either way"
+            )
         return words + "."

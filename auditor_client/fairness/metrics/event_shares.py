@@ -1,7 +1,8 @@
-"""Limits for the shares of one event in two groups: their difference, their ratio, a single share.
+"""Limits for the shares of one event in two groups: difference, ratio, and a single share.
 
-Each is missed with probability at most its level. Tests are those of `rejection`, with noise of
-the sum of the cells that make up the event. The proof is in docs/explanation/metrics.md.
+Each limit is missed with probability at most its level. The tests are those of `difference_test`,
+with the noise of the sum of the cells that make up the event. The proof is in
+docs/explanation/metrics.md.
 """
 
 import math
@@ -15,18 +16,18 @@ from auditor_client.stats.difference_test import Contrast, constant
 from auditor_client.stats.noise import Floats, distribution
 from auditor_client.stats.upper_limit import contrast_upper_limit
 
-# Bands of ratios, each with weights of its own, and how often a band is halved for its limit.
+# Bands of ratios, each with its own weights, and the number of halvings of a band for its limit.
 _BAND = 1.04
 _BANDS = 120
 _HALVINGS = 5
 _CELLS = 64
-# Of a level, what goes to the number of people where it is not known.
+# Part of a level for an unknown number of people.
 _SIZES = 0.2
 _NOBODY = Count(0, 1, math.inf)
 
 
 def difference_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first - p_second."""
+    """Return an upper limit of p_first - p_second."""
     tests = tests_above(first, second, 2 * level)
     if not tests.by_ratio:
         return 1.0
@@ -36,19 +37,21 @@ def difference_above(first: GroupCounts, second: GroupCounts, level: float) -> f
 
 
 def less_noisy(first: GroupView, second: GroupView, k: int) -> tuple[GroupCounts, GroupCounts]:
-    """Two events whose shares differ as P(first k bins | first) - P(first k bins | second)."""
+    """Return two events whose shares differ by P(first k bins | first) - P(first k bins |
+    second).
+    """
     lower, upper = (first.lower(k), second.lower(k)), (second.upper(k), first.upper(k))
     noises = [sum(distribution(group.rate).variance for group in pair) for pair in (lower, upper)]
     return upper if noises[1] < noises[0] else lower
 
 
 def ratio_above(first: GroupCounts, second: GroupCounts, level: float) -> float:
-    """An upper limit of p_first / p_second, infinite where there is none."""
+    """Return an upper limit of p_first / p_second; infinite if there is none."""
     tests = tests_above(first, second, 2 * level)
     least = min((c.p_second[0] for cells in tests.by_ratio for c in cells), default=0.0)
     if least <= 0:
         return math.inf
-    # The people in no bin could all be in this event.
+    # All people who are in no bin could be in this event.
     return _ratio_above(tests) + tests.missing / least
 
 
@@ -58,14 +61,15 @@ def _ratio_above(tests: Tests) -> float:
     for band in range(_BANDS, -_BANDS - 1, -1):
         weight = _BAND**band
         if not rejects_ratio(tests, weight, weight):
-            return _within_band(tests, weight, limit)
+            return within_band(tests, weight, weight, limit)
         limit = weight
     return limit
 
 
-def _within_band(tests: Tests, weight: float, limit: float) -> float:
-    """The limit inside of the first band that is not rejected whole: there, weights are fixed."""
-    low, high = weight, limit
+def within_band(tests: Tests, low: float, weight: float, high: float) -> float:
+    """Return the limit inside of the first band that is not rejected whole; weights are
+    fixed.
+    """
     if math.isinf(high):
         return high
     for _ in range(_HALVINGS):
@@ -75,7 +79,7 @@ def _within_band(tests: Tests, weight: float, limit: float) -> float:
 
 
 def rejects_ratio(tests: Tests, ratio: float, weight: float) -> bool:
-    """Whether no plausible pair of shares has p_first / p_second of `ratio` or more."""
+    """Tell whether no plausible pair of shares has p_first / p_second of `ratio` or more."""
     return all(
         _rejects_cells(cell, ratio, weight, tests.level)
         for cells in tests.by_ratio
@@ -95,7 +99,7 @@ def _rejects_cells(cell: Contrast, ratio: float, weight: float, level: float) ->
 
 
 def surely_below(group: GroupCounts, share: float, level: float) -> bool:
-    """Whether the event's share is less than `share`, wrongly said with probability <= level."""
+    """Tell whether the event's share is less than `share`; wrong with probability <= level."""
     if group.size.tells_nothing(2 * level):
         return False
     if group.size.kind != "known":

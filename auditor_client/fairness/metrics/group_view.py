@@ -1,9 +1,9 @@
-"""One group of a release as the measures see it: events, and sums of a function of the score.
+"""Views of one group of a release for metrics: events, and sums of a function of the score.
 
 An event is a `GroupCounts` of one cell: the number of people in the first k bins (`lower`), or not
-in them (`upper`). Scores outside of all bins count as `upper`, as in the tail of [IKH23, eq. 5].
-A sum is Σ f(bin)·count with what its noise may do to exponential moments. `f` has a column per bin,
-and may have one more for `outside`, which is 0 if it is left out.
+in them (`upper`). Scores outside of all bins count as `upper`, as in the tail of [IKH23, eq. 5]. A
+sum is Σ f(bin)·count, with bounds of the exponential moments of its noise. `f` has a column per
+bin, and may have one more for `outside` (default: 0).
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """
@@ -15,11 +15,18 @@ import numpy as np
 
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
-from auditor_client.stats.noise import AnyNoise, Floats, Laplace, TreeError, distribution, summed
+from auditor_client.stats.noise import (
+    AnyNoise,
+    Floats,
+    Laplace,
+    TreeError,
+    distribution,
+    sum_of_draws,
+)
 
 
 class GroupView(ABC):
-    """The scores of one group as its release shows them."""
+    """Scores of one group, as its release shows them."""
 
     name: str
     middles: tuple[float, ...]
@@ -36,25 +43,27 @@ class GroupView(ABC):
 
     @abstractmethod
     def lower(self, k: int) -> GroupCounts:
-        """People in the first k bins."""
+        """Return the event of the people in the first k bins."""
 
     @abstractmethod
     def upper(self, k: int) -> GroupCounts:
-        """People who are not in the first k bins."""
+        """Return the event of the people who are not in the first k bins."""
 
     @abstractmethod
     def sums(self, f: Floats) -> Floats:
-        """Σ f(bin)·count for each row of `f`."""
+        """Return Σ f(bin)·count for each row of `f`."""
 
     @abstractmethod
     def log_mgf(self, f: Floats) -> Floats:
-        """log E exp of the noise in `sums(f)`, or an upper bound; infinite where unknown."""
+        """Return log E exp of the noise in `sums(f)`, or an upper bound; infinite if unknown."""
 
     @abstractmethod
     def log_mgf_lipschitz(self, s: Floats, most: float) -> Floats:
-        """A bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside` too.
+        """Return a bound of log E exp of the noise in Σ s·(f - c)·count over all cells, `outside`
+        too.
 
-        For every f with slopes of at most one that is 0 at `centre` and `outside`, and |c| <= most.
+        The bound holds for every f with slopes of at most one that is 0 at `centre` and `outside`,
+        and for |c| <= most.
         """
 
     @property
@@ -68,11 +77,11 @@ class GroupView(ABC):
         return (self.middles[0] + self.middles[-1]) / 2
 
     def inside(self) -> float:
-        """The noisy number of people inside of the bins."""
+        """Return the noisy number of people inside the bins."""
         return float(self.sums(np.ones((1, self.bins)))[0])
 
     def share_below(self, k: int) -> float:
-        """The measured share of people in the first k bins, from the less noisy count."""
+        """Return the measured share of people in the first k bins, from the less noisy count."""
         low, high = self.lower(k), self.upper(k)
         if distribution(high.rate).variance < distribution(low.rate).variance:
             return 1 - high.table[0] / self.size.estimate
@@ -81,7 +90,7 @@ class GroupView(ABC):
 
 @dataclass(frozen=True)
 class HistogramGroupView(GroupView):
-    """From noisy counts per bin, the last one of people outside of all bins."""
+    """View from noisy counts per bin; the last count is of people outside all bins."""
 
     name: str
     group: GroupCounts
@@ -114,14 +123,14 @@ class HistogramGroupView(GroupView):
         return distribution(self.group.rate).most_tilt
 
     def _event(self, cells: tuple[int, ...]) -> GroupCounts:
-        return GroupCounts((sum(cells),), self.size, summed(self.group.rate, len(cells)))
+        return GroupCounts((sum(cells),), self.size, sum_of_draws(self.group.rate, len(cells)))
 
 
 @dataclass(frozen=True)
 class CdfGroupView(GroupView):
-    """From running counts that a consistent tree made, the last one of everybody.
+    """View from cumulative counts of a consistent tree; the last count is of everybody.
 
-    `copies` bounds Σ c² over the tree's nodes for every running count; see
+    `copies` bounds Σ c² over the tree's nodes for every cumulative count; see
     docs/explanation/metrics.md.
     """
 
@@ -140,7 +149,8 @@ class CdfGroupView(GroupView):
         return GroupCounts((round(value),), self.size, self._error(self.copies))
 
     def upper(self, k: int) -> GroupCounts:
-        # Everybody less a running count: coefficients of norm at most 1 + √copies, each at most 1.
+        # Everybody minus a cumulative count: coefficients of norm at most 1 + √copies, each at most
+        # 1.
         value = self.running[-1] - (0.0 if k == 0 else self.running[k - 1])
         return GroupCounts((round(value),), self.size, self._error((1 + self.copies**0.5) ** 2))
 
@@ -158,7 +168,7 @@ class CdfGroupView(GroupView):
         return self._nodes(steps * self.copies**0.5 + np.abs(rest), most)
 
     def log_mgf_lipschitz(self, s: Floats, most: float) -> Floats:
-        # Steps of f add up to the range, the last one to 0 is half of it; c goes to everybody.
+        # Steps of f add up to the range; the last one, to 0, is half of it; c goes to everybody.
         wide = self.middles[-1] - self.middles[0]
         return self._nodes(s * (1.5 * wide * self.copies**0.5 + most), s * max(wide, most))
 
@@ -168,7 +178,9 @@ class CdfGroupView(GroupView):
         return self.rate / 2
 
     def _nodes(self, norm: Floats, most: Floats) -> Floats:
-        """Σ log E exp(k Z) over nodes with Σ k² <= norm² and |k| <= most: convex in k²."""
+        """Bound Σ log E exp(k Z) over nodes with Σ k² <= norm² and |k| <= most; it is convex in
+        k².
+        """
         known = (most > 0) & (most < self.rate)
         safe = np.where(known, most, 0.5 * self.rate)
         logs = (norm / safe) ** 2 * Laplace(self.rate).log_mgf(safe)

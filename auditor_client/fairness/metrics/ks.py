@@ -1,4 +1,4 @@
-"""Kolmogorov-Smirnov: the largest difference of two running shares, over the ends of bins.
+"""Kolmogorov-Smirnov distance: the largest difference of two cumulative shares at the ends of bins.
 
     KS = max over k of |F_a(k) - F_b(k)|, F(k) the share of people in the first k bins
 
@@ -10,21 +10,21 @@ at one end, in one direction. Below, ends and directions share the level.
 from heapq import nsmallest
 
 from auditor_client.fairness.bin_tests import tests_above
-from auditor_client.fairness.gap_bounds import highest
+from auditor_client.fairness.gap_bounds import highest_limit
 from auditor_client.fairness.metrics.estimate import Estimate
 from auditor_client.fairness.metrics.event_shares import difference_above, less_noisy
 from auditor_client.fairness.metrics.group_view import GroupView
 
 MEASURE = "Kolmogorov–Smirnov distance"
-# How many ends are tried for the lower limit. More could only raise it.
+# Number of ends that are tried for the lower limit. More ends could only raise it.
 _TRIED = 3
 
 
 def kolmogorov_smirnov(first: GroupView, second: GroupView, delta: float) -> Estimate:
-    """The distance, between limits that miss with probability delta/2 each."""
+    """Return the distance and its limits, each missed with probability at most delta/2."""
     ends = range(1, first.bins + 1)
     claims = [less_noisy(*pair, k) for k in ends for pair in ((first, second), (second, first))]
-    high = highest([tests_above(*claim, delta) for claim in claims])
+    high = highest_limit([tests_above(*claim, delta) for claim in claims])
     level = delta / 2 / len(claims)
     likely = nsmallest(_TRIED, claims, key=lambda claim: _observed(claim))
     low = max(-difference_above(*claim, level) for claim in likely)

@@ -1,10 +1,10 @@
-"""The difference of two means, by betting on people whose scores arrive with noise.
+"""Difference of two means, by betting on people whose scores arrive with noise.
 
-Of a person with value Y, 1 - t·(Y - u) has a mean of at most 1 whenever the group's mean is at
-least u. Multiplied over all people that stays so, and its logarithm is a sum over bins of counts
-times log(1 - t·(y - u)): noise on the counts adds a factor whose mean is known. By Markov's
-inequality the whole exceeds 1/level with probability at most `level`. No number of people is
-needed. The proof, and the grid of means that makes it a limit, are in docs/explanation/metrics.md.
+For a person with value Y, 1 - t·(Y - u) has a mean of at most 1 if the group's mean is at least u.
+So does the product over all people. Its logarithm is a sum over bins of counts times log(1 - t·(y -
+u)), so noise on the counts adds a factor whose mean is known. By Markov's inequality, the product
+exceeds 1/level with probability at most `level`. The number of people need not be known. The proof,
+and the grid of means that makes it a limit, are in docs/explanation/metrics.md.
 
 [WR24] Waudby-Smith, Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
        2024 (the idea of betting against a mean).
@@ -20,9 +20,9 @@ from auditor_client.stats.noise import Floats
 
 MEASURE = "difference of mean scores"
 _GRID = 500
-# Stakes are set for scores that spread this widely, as standard deviations in ranges.
+# Standard deviations of scores, as parts of the range, for which stakes are set.
 _SPREADS = (0.5, 0.25, 0.125)
-# Stakes for groups of unknown size: of a range, what is put on each person.
+# Stakes on each person for groups of unknown size, as parts of the range.
 _STAKES = (0.5, 0.25, 0.12, 0.06)
 _ALONE = 0.05
 _MOST = 0.9
@@ -32,7 +32,9 @@ Stake = tuple[float, float, float]
 
 
 def mean_difference(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
-    """The mean score of the first group less that of the second, of people inside of the bins."""
+    """Return the mean score of the first group minus that of the second, of people inside the
+    bins.
+    """
     f = np.asarray(first.middles)
     low, high = limits(first, second, f, delta)
     value = _mean(first, f) - _mean(second, f)
@@ -41,7 +43,7 @@ def mean_difference(first: GroupView, second: GroupView, delta: float, rounding:
 
 
 def limits(first: GroupView, second: GroupView, f: Floats, delta: float) -> tuple[float, float]:
-    """Limits of E f(first) - E f(second), each missed with probability at most delta/2."""
+    """Return limits of E f(first) - E f(second), each missed with probability at most delta/2."""
     wide = float(f.max() - f.min())
     if wide == 0:
         return 0.0, 0.0
@@ -57,8 +59,8 @@ def _mean(side: GroupView, f: Floats) -> float:
 def _above(first: GroupView, second: GroupView, f: Floats, level: float) -> float:
     grid = np.linspace(f.min(), f.max(), _GRID + 1)
     stakes = _stakes(first, second, f, level)
-    # Cell i of the first mean is tested at its lower end, cell k of the second at its upper end:
-    # a test there holds for all larger, and all smaller, means.
+    # Cell i of the first mean is tested at its lower end, cell k of the second at its upper end: a
+    # test there holds for all larger means of the first and all smaller means of the second.
     ours = [weight * _bet(first, grid[:-1, None] - f, one) for weight, one, _ in stakes]
     theirs = [_bet(second, f - grid[1:, None], other) for _, _, other in stakes]
     plausible = np.transpose(ours) @ np.asarray(theirs) < 1 / level
@@ -71,18 +73,18 @@ def _bet(side: GroupView, gains: Floats, stake: float) -> Floats:
     person.
     """
     worst = np.maximum(-gains.min(axis=1), 1e-300)
-    # No more than can be lost, and than the noise's moments reach.
+    # The stake is at most what can be lost, and at most what the noise's moments allow.
     most = min(_MOST, -math.expm1(-_MOST * min(side.most_tilt, 50.0)))
     coefficients = np.log1p(np.minimum(stake, most / worst)[:, None] * gains)
-    # Cut, so that products stay finite: less evidence is on the safe side.
+    # Clip, so that products stay finite: less evidence is on the safe side.
     return np.exp(np.minimum(side.sums(coefficients) - side.log_mgf(coefficients), 300.0))
 
 
 def _stakes(first: GroupView, second: GroupView, f: Floats, level: float) -> list[Stake]:
-    """Bets whose weights add up to one, with what is staked per person and unit of f.
+    """Return bets whose weights add up to one, with the stakes per person and unit of f.
 
-    They may depend on sizes that are known or bought apart. A little is bet on each group alone,
-    so that means which are far off for both cannot hide behind their difference.
+    They may depend on known or separately bought sizes. A small part is bet on each group alone, so
+    that two means that are both far off cannot hide behind their difference.
     """
     wide = float(f.max() - f.min())
     if "estimated" in (first.size.kind, second.size.kind):
@@ -100,7 +102,7 @@ def _stakes(first: GroupView, second: GroupView, f: Floats, level: float) -> lis
 
 
 def _noise(side: GroupView, f: Floats) -> float:
-    """The variance of the noise in Σ (f - middle)·count, from its second derivative."""
+    """Return the variance of the noise in Σ (f - middle)·count, from its second derivative."""
     tiny = 1e-3 * min(side.most_tilt, 1.0) / float(np.abs(f).max() + f.max() - f.min())
     centred = tiny * (f - (f.max() + f.min()) / 2)
     return 2 * float(side.log_mgf(centred[None, :])[0]) / tiny**2

@@ -1,9 +1,8 @@
-"""Further measures of disparity, computed from a release at no further budget.
+"""Further metrics of disparity, computed from a release at no further cost.
 
-All pairs of groups are compared and share delta: the limits of one measure hold for all pairs at
-once with probability 1 - delta. Different measures do not share delta. Of twenty at delta = .05,
-one may be expected to miss. docs/explanation/metrics.md explains each measure and proves its
-limits.
+All pairs of groups are compared and share delta: the limits of one metric hold for all pairs at
+once with probability 1 - delta. Different metrics do not share delta: of twenty at delta = .05, up
+to one is expected to miss. docs/explanation/metrics.md explains each metric and proves its limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,39 +20,43 @@ Pair = Callable[["GroupView", "GroupView", float], "Estimate"]
 
 
 class MetricsMixin:
-    """Measures of all pairs of groups; a release supplies its group views and bins."""
+    """Metrics of all pairs of groups; a release supplies its group views and bins."""
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the metrics read them."""
         raise NotImplementedError
 
     def limits(self) -> list[tuple[float, float]]:
-        """Low and high end of each bin; of a level, the level twice."""
+        """Return the low and high end of each bin; for a level, the level twice."""
         raise NotImplementedError
 
     def parity(self, threshold: float, delta: float = 0.05) -> "list[Estimate]":
-        """Demographic parity: differences of the shares who score at or above the threshold."""
+        """Return demographic parity: differences of the shares that score at or above the
+        threshold.
+        """
         from auditor_client.fairness.metrics.parity import parity
 
         k, name = self._below(threshold), f"demographic parity at {threshold:g}"
         return self._pairs(delta, lambda a, b, level: parity(a, b, k, level, name))
 
     def impact_ratio(self, threshold: float, delta: float = 0.05) -> "list[Estimate]":
-        """Ratios of these shares. The four-fifths rule: 0.8 to 1.25 (`passes_four_fifths`)."""
+        """Return ratios of these shares. The four-fifths rule allows 0.8 to 1.25
+        (`passes_four_fifths`).
+        """
         from auditor_client.fairness.metrics.parity import impact_ratio
 
         k, name = self._below(threshold), f"impact ratio at {threshold:g}"
         return self._pairs(delta, lambda a, b, level: impact_ratio(a, b, k, level, name))
 
     def mean_difference(self, delta: float = 0.05) -> "list[Estimate]":
-        """Differences of mean scores, each score taken for the middle of its bin."""
+        """Return differences of mean scores, with each score at the middle of its bin."""
         from auditor_client.fairness.metrics.means import mean_difference
 
         rounding = self._rounding()
         return self._pairs(delta, lambda a, b, level: mean_difference(a, b, level, rounding))
 
     def kolmogorov_smirnov(self, delta: float = 0.05) -> "list[Estimate]":
-        """The largest differences of running shares, over the ends of bins."""
+        """Return the largest differences of cumulative shares, over the ends of bins."""
         from auditor_client.fairness.metrics.ks import kolmogorov_smirnov
 
         return self._pairs(delta, kolmogorov_smirnov)
@@ -79,13 +82,14 @@ class MetricsMixin:
     def equal_opportunity(
         self, threshold: float, qualified: str | None = None, delta: float = 0.05
     ) -> "list[Estimate]":
-        """Parity among the qualified: who of them scores at or above the threshold.
+        """Return parity among qualified people: differences of their shares at or above the
+        threshold.
 
         If the audience was crossed with qualification (`by=["gender", "qualified"]`), `qualified`
-        is the value that says so, and only groups with it are compared. Without it, all people of
-        the audience must be qualified (`where=` at upload): that is the auditor's word, which no
-        release can confirm. [Paper 1, definition 5.1, asks it of every bin of scores: on such an
-        audience that is `fairness_gap`.]
+        is the value that marks qualified people, and only groups with it are compared. Without it,
+        all people of the audience must be qualified (`where=` at upload). The auditor states this,
+        and no release can confirm it. [IKH23], definition 5.1, requires it for every bin of scores:
+        on such an audience that is `fairness_gap`.
         """
         from auditor_client.fairness.metrics.parity import parity
 
@@ -97,12 +101,15 @@ class MetricsMixin:
         ]
         if len(chosen) < 2:
             raise InputError(
-                f"Fewer than two groups end in {qualified!r}: there is no pair.", case="no-pair"
+                f"Fewer than two groups end in {qualified!r}, so there is no pair to compare.",
+                case="no-pair",
             )
         return _over_pairs(chosen, delta, lambda a, b, level: parity(a, b, k, level, name))
 
     def metrics(self, threshold: float | None = None, delta: float = 0.05) -> "list[Estimate]":
-        """All measures, each with its own delta; those of a threshold if one is given."""
+        """Return all metrics, each with its own delta; include threshold metrics if one is
+        given.
+        """
         at = [] if threshold is None else [self.parity, self.impact_ratio]
         found = [estimate for measure in at for estimate in measure(threshold or 0.0, delta)]
         for measure in (self.mean_difference, self.kolmogorov_smirnov, self.wasserstein):
@@ -116,7 +123,7 @@ class MetricsMixin:
         return bins_below(self.limits(), threshold)
 
     def _rounding(self) -> float:
-        """Each score may be half a bin off: twice that for two groups."""
+        """Return the largest rounding: half a bin per score, so one bin for two groups."""
         return max(high - low for low, high in self.limits())
 
 
@@ -127,7 +134,7 @@ def bins_below(bins: Sequence[tuple[float, float]], threshold: float) -> int:
     if not 0 < k < len(bins) or not (levels or bins[k][0] == threshold):
         ends = ", ".join(f"{low:g}" for low, _ in bins[1:])
         raise InputError(
-            f"The threshold {threshold:g} divides no bins. There are: {ends}.",
+            f"The threshold {threshold:g} is not an edge between two bins. The edges are: {ends}.",
             case="threshold-inside-a-bin",
         )
     return k

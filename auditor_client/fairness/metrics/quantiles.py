@@ -1,8 +1,8 @@
-"""Gaps between quantiles: half of the women score below this, half of the men below that.
+"""Gaps between quantiles: for example, the difference of the median scores of women and men.
 
-Q(q) is the least score with a share of at least q at or below it. Limits of one group's quantile
-come from tests at the ends of bins, from the outside inwards, stopping at the first that is not
-decided: to err, the test at the end next to the true quantile must err, so no union is needed.
+Q(q) is the smallest score with a share of at least q at or below it. Limits of one group's quantile
+come from tests at the ends of bins, from the outside inwards, up to the first undecided one. An
+error requires that the test at the end next to the true quantile errs, so no union bound is needed.
 """
 
 import math
@@ -15,7 +15,9 @@ from auditor_client.fairness.metrics.group_view import GroupView
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """One group's quantile; infinite above where it may lie outside of all bins."""
+    """Quantile of one group, with limits; the upper limit is infinite if it may lie outside all
+    bins.
+    """
 
     value: float
     low: float
@@ -25,7 +27,7 @@ class Quantile:
 def quantile(
     side: GroupView, limits: list[tuple[float, float]], q: float, delta: float
 ) -> Quantile:
-    """Limits of Q(q), each missed with probability at most delta/2."""
+    """Return Q(q) and its limits, each missed with probability at most delta/2."""
     ends = len(limits)
     top = ends + 1
     # Q <= the end of bin k, if the share below it is at least q, so the rest is below 1 - q.
@@ -44,7 +46,7 @@ def quantile(
 def quantile_gap(
     first: GroupView, second: GroupView, limits: list[tuple[float, float]], q: float, delta: float
 ) -> Estimate:
-    """Q_first(q) - Q_second(q), within the bins: nothing is lost to rounding."""
+    """Return Q_first(q) - Q_second(q), for scores within the bins, without loss to rounding."""
     one, other = (quantile(side, limits, q, delta / 2) for side in (first, second))
     return Estimate(
         f"gap of the {q:g} quantile",

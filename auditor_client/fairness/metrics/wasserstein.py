@@ -1,11 +1,12 @@
-"""Wasserstein-1: by how much scores must be moved, on average, to make two groups alike.
+"""Wasserstein-1 distance: the average distance that scores must move to make two groups equal.
 
     W1 = ∫ |F_a - F_b| = max over f with slopes of at most one of E f(a) - E f(b)
 
-Scores stand in the middle of their bins, people outside of all bins in the middle of the range.
-Above, no union over f is needed: W1 is the difference for one f, and its estimate is at most the
-largest of all. Below, a few f fixed in advance share the level: the score itself (the difference
-of means) and its distance from three points. The proof is in docs/explanation/metrics.md.
+Scores are placed in the middle of their bins, and people outside all bins in the middle of the
+range. The upper limit needs no union over f: W1 is the difference for one f, and its estimate is at
+most the largest of all. For the lower limit, a few f fixed in advance share the level: the score
+itself (the difference of means) and its distance from three points. The proof is in
+docs/explanation/metrics.md.
 """
 
 import math
@@ -21,14 +22,14 @@ from auditor_client.stats.noise import Floats
 
 MEASURE = "Wasserstein distance"
 _CENTRES = 9
-# Parts of a level: for sizes that are not known, and for the spread of scores.
+# Parts of a level: for unknown sizes, and for the spread of scores.
 _SIZES = 0.1
 _SPREAD = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorPart:
-    """One group's part in the error: its weight, and limits of Var(score) and |E f|."""
+    """Part of one group in the error: its weight, and limits of Var(score) and |E f|."""
 
     side: GroupView
     weight: float
@@ -37,7 +38,7 @@ class ErrorPart:
 
 
 def wasserstein(first: GroupView, second: GroupView, delta: float, rounding: float) -> Estimate:
-    """The distance, between limits that miss with probability delta/2 each."""
+    """Return the distance and its limits, each missed with probability at most delta/2."""
     low, high = _below(first, second, delta / 2), _above(first, second, delta / 2)
     value = transport(first, second, max(_total(first), 1.0), max(_total(second), 1.0))
     names = (first.name, second.name)
@@ -45,7 +46,9 @@ def wasserstein(first: GroupView, second: GroupView, delta: float, rounding: flo
 
 
 def transport(first: GroupView, second: GroupView, n: float, m: float) -> float:
-    """max of Σ f·(counts/n - counts/m) over f with slopes of at most one, 0 at the centre."""
+    """Return the maximum of Σ f·(counts/n - counts/m) over f with slopes of at most one, 0 at the
+    centre.
+    """
     middles = np.asarray(first.middles)
     unit = np.eye(first.bins)
     apart = first.sums(unit) / n - second.sums(unit) / m
@@ -82,7 +85,7 @@ def _above(first: GroupView, second: GroupView, level: float) -> float:
         errors = [_error([part], size_level, left / 2) / _total(part.side) for part in parts]
         return min(transport(first, second, *map(_total, sides)) + sum(errors), wide)
     n, m = first.size.stated, second.size.stated
-    # Counts may add up to more or less than n; what that does grows with |E f|.
+    # Counts may add up to more or less than n; the effect grows with |E f|.
     ours, theirs = _total(first) / n, _total(second) / m
     off = abs(ours - theirs) * parts[1].most
     error = _error(parts, size_level, left)
@@ -90,12 +93,12 @@ def _above(first: GroupView, second: GroupView, level: float) -> float:
 
 
 def _total(side: GroupView) -> float:
-    """The noisy number of people, all cells added."""
+    """Return the noisy number of people: the sum of all cells."""
     return float(side.sums(np.ones((1, side.bins + 1)))[0])
 
 
 def _spread(side: GroupView, level: float, size_level: float) -> tuple[float, float]:
-    """Upper limits of the variance of scores, and of their mean distance from the centre."""
+    """Return upper limits of the variance of scores and of their mean distance from the centre."""
     middles, people = np.append(side.middles, side.centre), max(side.size.limits(size_level)[0], 1)
     centres = np.linspace(middles.min(), middles.max(), _CENTRES)
     # The variance is at most the mean square distance from any point.
@@ -105,7 +108,7 @@ def _spread(side: GroupView, level: float, size_level: float) -> tuple[float, fl
 
 
 def _mean_above(side: GroupView, g: Floats, people: int, level: float) -> float:
-    """An upper limit of E g, for g >= 0, missed with probability at most `level`."""
+    """Return an upper limit of E g, for g >= 0, missed with probability at most `level`."""
     top = float(g.max())
     s = tilts(side.most_tilt)
     # P(Σ g·C <= c) <= e^{sc} · E e^{-s·noise} · (1 - E g/top · (1 - e^{-s·top}))^n, solved for E g
@@ -116,7 +119,7 @@ def _mean_above(side: GroupView, g: Floats, people: int, level: float) -> float:
 
 
 def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
-    """A q with P(Σ weight·Σ (E f - f)·count >= q) <= level, whichever f."""
+    """Return a q with P(Σ weight·Σ (E f - f)·count >= q) <= level, for every f."""
     wide = parts[0].side.middles[-1] - parts[0].side.middles[0]
     least = min(part.side.most_tilt / part.weight for part in parts) / wide
     s = np.geomspace(1e-4, 1.0, 400) * min(least, 50 / (wide * max(p.weight for p in parts)))
@@ -130,7 +133,7 @@ def _error(parts: list[ErrorPart], size_level: float, level: float) -> float:
 
 
 def _bennett(tilt: Floats, variance: float) -> Floats:
-    """A bound of log E exp(tilt·X) for X <= 1 of mean 0 and at most this variance."""
-    # docs/explanation/metrics.md: the law on -v and 1 with mean 0 and variance v has the
-    # largest of all.
+    """Return a bound of log E exp(tilt·X) for X <= 1 of mean 0 and at most this variance."""
+    # The distribution on -v and 1 with mean 0 and variance v has the largest value
+    # (docs/explanation/metrics.md).
     return np.log((np.exp(-tilt * variance) + variance * np.exp(tilt)) / (1 + variance))

@@ -1,1 +1,1 @@
-"""Requests for audits of every kind, made of what people say and of the kind's own contract."""
+"""Requests for audits of every kind, made from given parameters and the kind's contract."""

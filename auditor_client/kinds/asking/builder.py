@@ -1,4 +1,4 @@
-"""A request of any kind, from what people say. Nothing is spent by making one."""
+"""Builder of a request of any kind, from given parameters. Building one spends nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from auditor_client.kinds.asking.facts import (
     words_among,
 )
 from auditor_client.kinds.asking.hooks import AskingHalf
+from auditor_client.kinds.asking.planned_bins import planned_bins
 from auditor_client.kinds.asking.values import READERS, numbers
 from auditor_client.kinds.options import parse_bins
 from openapi.complaints import complaints
@@ -34,8 +35,10 @@ def build_request(
     said = {name: value for name, value in given.items() if value is not None}
     _refuse_strangers(contract, asking, said)
     derived = asking.derive(said, facts)
-    fields = _Reading(contract, said, facts, frozenset(derived)).fields() | dict(derived)
+    reading = _Reading(contract, said, facts, frozenset(derived))
+    fields = reading.fields() | dict(derived)
     try:
+        fields |= reading.planned_bins(fields)
         return contract.request(kind=contract.name, **fields)  # type: ignore[call-arg]
     except ValidationError as error:
         names = {each.field: each.name for each in parameters_of(contract.request)}
@@ -54,7 +57,7 @@ def _refuse_strangers(contract: KindContract, asking: AskingHalf, said: Mapping[
 
 @dataclass(frozen=True)
 class _Reading:
-    """The given parameters of one request; `derived` fields are not read."""
+    """Given parameters of one request; `derived` fields are not read."""
 
     contract: KindContract
     said: Mapping[str, Any]
@@ -71,8 +74,16 @@ class _Reading:
         given = {name: value for name, value in found.items() if value is not None}
         return given | self._noise(given)
 
+    def planned_bins(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the bins of scores that the planner chooses, where none were given."""
+        return {
+            each.field: planned_bins(self.contract, each.field, fields, self.facts)
+            for each in parameters_of(self.contract.request)
+            if each.role == "bins" and each.over == "scores" and each.field not in fields
+        }
+
     def _said(self, parameter: RequestParameter) -> Any:
-        """Return what was said of a parameter, or its default."""
+        """Return a parameter's given value, or its default."""
         value = self.said.get(parameter.name)
         if value is None and parameter.required:
             return self._only_one(parameter)
@@ -90,7 +101,7 @@ class _Reading:
         )
 
     def _value(self, parameter: RequestParameter, value: Any) -> Any:
-        """Return what the request takes; None where the service chooses."""
+        """Return the value for the request; None if the service chooses."""
         if parameter.role == "bins":
             return self._bins(parameter, value)
         if parameter.role == "range" and value is None:
@@ -104,6 +115,8 @@ class _Reading:
         levels = self.said.get("levels") if parameter.levels else None
         if isinstance(levels, str):
             levels = numbers(levels, parameter) or None
+        if value is None and levels is None:
+            return None
         if isinstance(value, str):
             value = int(value) if value.strip().isdecimal() else numbers(value, parameter)
         low, high = self._span(parameter)
@@ -111,7 +124,7 @@ class _Reading:
         return {"edges": found.edges} if isinstance(found, Edges) else {"levels": found.levels}
 
     def _span(self, parameter: RequestParameter) -> tuple[float, float]:
-        """Return the public range that bins or a range are laid over."""
+        """Return the public range that bins or a range cover."""
         if parameter.over == "shares":
             return 0.0, 1.0
         if parameter.over == "scores":
@@ -120,7 +133,7 @@ class _Reading:
         return column_range(self._log(), self._of(parameter.other))
 
     def _of(self, name: str | None) -> str:
-        """Return what was said of another parameter; nothing where there is none."""
+        """Return the given value of another parameter, or None."""
         known = {each.name: each for each in parameters_of(self.contract.request)}
         return str(self._said(known[name])) if name else ""
 
@@ -128,7 +141,9 @@ class _Reading:
         return log_offer(self.facts.catalogue(), self._of("log"))
 
     def _noise(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the noise of a kind that takes either: by default Laplace noise, at ε = 1."""
+        """Return the noise of a kind that accepts both mechanisms (default: Laplace noise at ε =
+        1).
+        """
         if not issubclass(self.contract.request, EitherNoise):
             return {}
         if "rho" in given and "mechanism" not in self.said and "epsilon" not in given:

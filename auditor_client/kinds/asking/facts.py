@@ -8,14 +8,14 @@ from openapi.resources import Audience, Catalogue, LogOffer
 
 
 class RequestFacts(Protocol):
-    """Facts that a request may depend on; reading them spends nothing."""
+    """Public facts on which a request may depend; reading them spends nothing."""
 
     def catalogue(self) -> Catalogue: ...
 
     def audience(self, audience_id: str) -> Audience: ...
 
     def names(self, audience_id: str) -> Mapping[str, str]:
-        """Return the names of groups by label, as far as they are known here."""
+        """Return the names of groups by label, if this machine knows them."""
         ...
 
     def result(self, audit_id: str) -> Any:
@@ -24,24 +24,25 @@ class RequestFacts(Protocol):
 
 
 def log_offer(catalogue: Catalogue, name: str) -> LogOffer:
-    """Return what the catalogue says of a log."""
+    """Return the catalogue's offer of a log."""
     offered = {log.name: log for log in catalogue.logs}
     if name not in offered:
-        known = ", ".join(offered) or "none at all"
+        known = ", ".join(offered) or "it has none"
         raise InputError(
-            f"The platform offers no log {name!r}; its logs are: {known}.", case="no-such-log"
+            f"The platform offers no log {name!r}. It offers: {known}.", case="no-such-log"
         )
     return offered[name]
 
 
 def column_range(offer: LogOffer, column: str) -> tuple[float, float]:
-    """Return the public range of a column of numbers."""
+    """Return the public range of a numeric column."""
     for found in offer.numbers:
         if found.name == column:
             return found.low, found.high
     known = ", ".join(found.name for found in offer.numbers) or "none"
     raise InputError(
-        f"The log {offer.name!r} has no numbers {column!r}; its numbers are: {known}.",
+        f"The log {offer.name!r} has no numeric column {column!r}. Its numeric columns "
+        f"are: {known}.",
         case="no-such-numbers",
     )
 
@@ -55,7 +56,9 @@ def columns_among(offer: LogOffer, among: str) -> list[str]:
 
 
 def words_among(offer: LogOffer, among: str | None, column: str = "") -> list[str]:
-    """Return the words of a log that can be chosen: signals, strategies, days, or a column's."""
+    """Return the values of a log that can be chosen: signals, strategies, days, or a column's
+    categories.
+    """
     every = {each.name: each.values for each in offer.words}
     if among == "values":
         return every.get(column, [])

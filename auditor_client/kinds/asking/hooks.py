@@ -12,9 +12,10 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class FirstAudit:
-    """An audit that runs before the one that was asked for, which follows from its result.
+    """First audit, whose result determines the requested audit.
 
-    `then` returns what its result says of the second, which is priced by `until_then` before.
+    `then` returns the second request's fields from its result. Before that, `until_then` prices the
+    second request.
     """
 
     kind: str
@@ -37,13 +38,12 @@ def _no_stand_in(request: Any, groups: Sequence[str]) -> Any:  # noqa: ARG001
 
 @dataclass(frozen=True)
 class AskingHalf:
-    """Asking half of a kind: `extras` are parameters that are not of the request.
+    """Asking half of a kind; `extras` are parameters that are not fields of the request.
 
-    `derive` returns fields of the request that follow from what was said and from public facts.
-    `stand_in` takes the place of an earlier audit's result, of this request and these groups, for
-    as long as that is not paid: prices do not depend on it.
-    A kind that is asked for `by_hand` has a method and a command of its own. `aliases` are names
-    that its command had before.
+    `derive` returns fields of the request that follow from given parameters and public facts.
+    `stand_in` replaces an earlier audit's result, for this request and these groups, until that
+    audit is paid: prices do not depend on the result. A `by_hand` kind has its own hand-written
+    method and command. `aliases` are earlier names of its command.
     """
 
     extras: tuple[RequestParameter, ...] = ()

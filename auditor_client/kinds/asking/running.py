@@ -1,4 +1,4 @@
-"""Ways in which an audit is paid and waited for."""
+"""Options for the payment of an audit and for waiting."""
 
 from typing import TypedDict
 
@@ -7,7 +7,7 @@ class RunOptions(TypedDict, total=False):
     """Options for the payment of an audit and for waiting, in addition to its request."""
 
     idempotency_key: str | None
-    """A key of your own for this audit: repeating it with its key does not pay again."""
+    """Your own key for this audit: a repeated call with the same key does not pay again."""
     new: bool
     """Start another audit, even if the same request was interrupted (default: False)."""
     progress: bool

@@ -1,4 +1,4 @@
-"""Values as people give them, from Python or as text: bins, columns, words, amounts."""
+"""Parsers of given values, from Python or text: bins, columns, words, amounts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from openapi.kinds.parameters import RequestParameter
 
 
 def identifier(value: Any, _: RequestParameter) -> str:
-    """Return the identifier of a thing, which may be given as itself."""
+    """Return an identifier, from an object that has one or from the identifier itself."""
     return value if isinstance(value, str) else value.id
 
 
@@ -51,7 +51,7 @@ def words(value: Any, _: RequestParameter) -> list[str]:
 
 
 def mapping(value: Any, parameter: RequestParameter) -> dict[str, str | float]:
-    """Read `name=value` pairs; a value that is a number becomes one."""
+    """Read `name=value` pairs; numeric values become numbers."""
     if isinstance(value, Mapping):
         return dict(value)
     return {

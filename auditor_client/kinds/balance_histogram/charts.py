@@ -7,7 +7,7 @@ from auditor_client.kinds.presentation import Judgement, PresentedChart
 
 
 def illustrate(audit: BalanceHistogramResult, _: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the people of each group by share of the cap."""
+    """Return a chart of each group's people by spent share of the cap."""
     cells = [
         {"group": group, "bin": name, "count": count}
         for group, counts in audit.counts.items()

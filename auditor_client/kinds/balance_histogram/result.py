@@ -1,4 +1,4 @@
-"""Balance histograms: how much of the lifetime cap the people of each group have borne."""
+"""Balance histograms: shares of the lifetime cap that the people of each group have spent."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,22 +38,22 @@ class BalanceHistogramResult(Result[BalanceHistogramRelease]):
 
     @property
     def edges(self) -> list[float]:
-        """The ends of the bins, as shares of the cap: one more than there are bins."""
+        """The edges of the bins, as shares of the cap: one more than the number of bins."""
         return self.release.bins.edges
 
     @property
     def counts(self) -> dict[str, list[int]]:
-        """By name of group: people in each bin."""
+        """Noisy numbers of people in each bin, by name of group."""
         return self.by_name({group.label: group.counts for group in self.release.groups})
 
     @property
     def outside(self) -> dict[str, int]:
-        """By name of group: people whose share is in no bin."""
+        """Noisy numbers of people whose share is in no bin, by name of group."""
         return self.by_name({group.label: group.outside for group in self.release.groups})
 
     @property
     def error_95(self) -> int:
-        """Each count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each count alone exceeds with a probability of at most 5 %."""
         return self.part("balances").error_95
 
     @property
@@ -61,13 +61,16 @@ class BalanceHistogramResult(Result[BalanceHistogramRelease]):
         """Return the caveats of the counts."""
         own = self.release.price.rho.change_one
         return (
-            f"People who could not bear another {own} of rho within their lifetime cap are in no"
-            " count, and neither is anybody whom no identifier matched; the two cannot be told"
-            " apart. What samples took that the platform drew is not counted."
+            f"People whom another debit of {own} rho would take above their lifetime cap "
+            "are in no count. People whom no identifier matched are also in no count, "
+            "and the two cases cannot be distinguished. Debits by samples that the "
+            "platform drew are not included."
         )
 
     def frame(self) -> pa.Table:
-        """Group, ends of the bin and count, one row each; outside of all bins has no ends."""
+        """Return group, edges of the bin and count, one row each; the count outside all bins has no
+        edges.
+        """
         rows = [
             {"group": name, "low": low, "high": high, "count": count}
             for name, counts in self.counts.items()

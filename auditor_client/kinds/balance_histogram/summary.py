@@ -1,16 +1,16 @@
-"""Answer of a balance histogram: which part of their lifetime cap people have spent."""
+"""Answer of a balance histogram: the share of their lifetime cap that people have spent."""
 
 from itertools import pairwise
 
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
-from auditor_client.reporting.rounding import error, listed
+from auditor_client.reporting.rounding import error, join_words
 
 
 def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
-    """Return the fullest share of the cap of each group, and the table of all shares."""
+    """Return the most frequent share of the cap in each group, and the table of all shares."""
     names = bin_names(audit)
-    fullest = listed(
+    fullest = join_words(
         f"{max(counts):,} of {group} have spent {names[counts.index(max(counts))]}"
         for group, counts in audit.counts.items()
     )
@@ -35,5 +35,5 @@ def summarise(audit: BalanceHistogramResult, _: Judgement) -> Summary:
 
 
 def bin_names(audit: BalanceHistogramResult) -> list[str]:
-    """Return shares of the cap in percent: "0 to 10 %"."""
+    """Return shares of the cap in percent, such as "0 to 10 %"."""
     return [f"{100 * low:g} to {100 * high:g} %" for low, high in pairwise(audit.edges)]

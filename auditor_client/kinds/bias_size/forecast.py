@@ -1,4 +1,4 @@
-"""Forecast of a bias size: how closely the change of opportunities will be known."""
+"""Forecast of a bias size: the accuracy of the change of opportunities."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     off = planned_parts(request, audience)["sums"].error_95 / ROW
     name, people = audience.smallest
     rows = max(people * request.rows_per_person, 1)
-    # Both numbers of opportunities err; the change is their ratio.
+    # Both numbers of opportunities have errors; the change is their ratio.
     half = 2 * off / rows
     said = (
         f"Each number of opportunities will be within ±{math.ceil(off):,} rows (95 % confidence)."
@@ -27,7 +27,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     if half <= _TOO_WIDE:
         return Forecast(said, answers=True)
     return Forecast(
-        f"{said} That cannot tell whether opportunities change.",
+        f"{said} That is not accurate enough to tell whether opportunities change.",
         answers=False,
         enough=f"Enough would be {math.ceil(half / _GOOD):,} times the people or the epsilon.",
     )

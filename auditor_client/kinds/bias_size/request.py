@@ -11,7 +11,9 @@ from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 
 
 def derive(said: Said, facts: RequestFacts) -> dict[str, Any]:
-    """Return bins, corrections and slopes of a test: its identifier, its result, or corrections."""
+    """Return bins, corrections and slopes of a test, given by its identifier, its result, or
+    corrections.
+    """
     test = said.get("test")
     if test is None:
         return {}
@@ -33,14 +35,15 @@ def _corrections(test: Any, facts: RequestFacts) -> Corrections:
     released = facts.result(test) if isinstance(test, str) else test
     if not isinstance(released, OutcomeTestResult):
         raise InputError(
-            f"{released.id} is a {released.kind}: an outcome test says how to correct.",
+            f"{released.id} is a {released.kind}. Give an outcome test, which determines "
+            "the corrections.",
             case="another-kind",
         )
     return Corrections.of(released.moments)
 
 
 def stand_in(test: Any, groups: Sequence[str]) -> Corrections:
-    """Return corrections that leave scores as they are, for the bins of a test."""
+    """Return corrections that leave scores unchanged, for the bins of a test."""
     return Corrections.none(test.bins.edges, groups)
 
 

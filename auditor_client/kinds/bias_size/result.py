@@ -1,4 +1,4 @@
-"""The size of a bias (paper 3, §4.1 and §4.2): how opportunities would move without it.
+"""The size of a bias (paper 3, §4.1 and §4.2): the change of opportunities without it.
 
 [CKS20] Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
 """
@@ -29,7 +29,9 @@ _ASKED = (
 
 @dataclass(frozen=True)
 class Corrections:
-    """Corrected scores of each group: `slopes` of the bin times the score, plus `add` of it."""
+    """Corrected scores of each group: `slopes` of the bin times the score, plus `add` of the
+    bin.
+    """
 
     edges: tuple[float, ...]
     add: Mapping[str, Sequence[float]]
@@ -37,13 +39,13 @@ class Corrections:
 
     @classmethod
     def none(cls, edges: Sequence[float], groups: Sequence[str]) -> "Corrections":
-        """Scores stay as they are."""
+        """Return corrections that leave scores unchanged."""
         bins = len(edges) - 1
         return cls(tuple(edges), {name: [0.0] * bins for name in groups}, [1.0] * bins)
 
     @classmethod
     def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
-        """The outcomes that the regression of each bin predicts, as the paper corrects scores.
+        """Return corrections to the outcomes that the regression of each bin predicts.
 
         A bin with too few outcomes is corrected as the nearest bin that has enough, and the lower
         one of two. `InputError` if no bin has.
@@ -83,7 +85,7 @@ def _line(moments: OutcomeMoments, number: int, binary: bool) -> tuple[list[floa
 
 @dataclass(frozen=True)
 class OpportunityChange:
-    """A number as it was, what it would be, and the change, with limits."""
+    """A number before and after the correction, and the change, with limits."""
 
     before: float
     after: float
@@ -94,18 +96,19 @@ class OpportunityChange:
 
 @dataclass(frozen=True, repr=False)
 class BiasSizeResult(Result[BiasSizeRelease]):
-    """Noisy numbers of opportunities by group, as they were and corrected at the same number.
+    """Noisy numbers of opportunities by group, before and after a correction with equal totals.
 
-    What is said is of the rows that were drawn: limits count the noise, and nothing else. Only rows
-    of the audience compete with each other, see `caution`.
+    The result describes the drawn rows: limits account for the noise, and nothing else. Only rows
+    of the audience compete with each other; see `caution`.
     """
 
     kind: ClassVar[AuditKind] = contract.KIND.name
     caution: ClassVar[str] = (
-        "Only rows of the audience compete: within a query, opportunities move between people of"
-        " the audience and never to or from others. Where others compete too, this understates the"
-        " effect on the platform, often by much: +1.3 % was found where the platform's change was"
-        " +15.4 %, with an audience of 300 people. Limits do not cover that."
+        "Only rows of the audience compete: within a query, opportunities move between "
+        "people of the audience and never to or from others. If other people compete "
+        "too, the result understates the effect on the platform, often by far. For "
+        "example, an audit of 300 people found +1.3 %, while the platform's change was "
+        "+15.4 %. The limits do not cover this."
     )
 
     @classmethod
@@ -120,7 +123,9 @@ class BiasSizeResult(Result[BiasSizeRelease]):
             yield "mechanism"
 
     def notifications(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
-        """N%Δ by group: the change, in percent, of how many of its rows have an opportunity."""
+        """Return N%Δ by group: the change, in percent, of the number of its rows with an
+        opportunity.
+        """
         error = self._error(delta, 2 * len(self.release.groups))
         found = {each.label: (each.given, each.corrected) for each in self.release.groups}
         return self.by_name(
@@ -128,22 +133,24 @@ class BiasSizeResult(Result[BiasSizeRelease]):
         )
 
     def outcome(self, delta: float = 0.05) -> OpportunityChange:
-        """Y%Δ: the change, in percent, of what comes of all opportunities together."""
+        """Return Y%Δ: the change, in percent, of the sum of outcomes of all opportunities."""
         low, high = self.release.outcome_range.low, self.release.outcome_range.high
         counts = [sum(column) for column in zip(*self._counts(), strict=True)]
         sums = self._ones(self.release.outcome, self.release.corrected_outcome)
         before, after = (low * n + (high - low) * y for n, y in zip(counts, sums, strict=True))
-        # Both sums and, where outcomes do not start at 0, the counts of all groups err.
+        # Both sums have errors and, if outcomes do not start at 0, so do the counts of all groups.
         error = self._error(delta, 2 + 2 * len(self.release.groups))
         groups = len(self.release.groups)
         return _percent(before, after, ((high - low) + abs(low) * groups) * error)
 
     def ranks(self, delta: float = 0.05) -> dict[str, OpportunityChange]:
-        """The average rank of each group, 1 the highest, as it was and corrected."""
+        """Return the average rank of each group (1 is the highest), before and after the
+        correction.
+        """
         places = self.release.places
         if places is None:
             raise InputError(
-                "Ranks were not asked for: give `places` to have them.", case="no-ranks"
+                "This audit did not include ranks. Request them with `places`.", case="no-ranks"
             )
         error = self._error(delta, 4 * len(self.release.groups))
         found = {}
@@ -177,7 +184,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
 
     @property
     def error_95(self) -> float:
-        """Each number of rows alone is off by more than this with a probability of at most 5 %."""
+        """Error that each number of rows alone exceeds with a probability of at most 5 %."""
         return self.part("sums").error_95 / self.release.unit
 
     def _counts(self) -> list[tuple[float, float]]:
@@ -204,7 +211,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
 
 
 def _percent(before: float, after: float, error: float) -> OpportunityChange:
-    """The change in percent, where both are off by at most `error`; both are at least 0."""
+    """Return the change in percent, if both numbers err by at most `error`; both are at least 0."""
     least, most = max(before - error, 0.0), before + error
     value = 100 * (after / before - 1) if before > 0 else math.nan
     low = 100 * (max(after - error, 0.0) / most - 1) if most > 0 else -100.0
@@ -215,7 +222,7 @@ def _percent(before: float, after: float, error: float) -> OpportunityChange:
 def _mean(
     total: float, count: float, error: float, count_error: float, places: int
 ) -> tuple[float, float, float]:
-    """A mean of ranks from 1 to `places`, and limits of it."""
+    """Return a mean of ranks from 1 to `places`, with its limits."""
     value = total / count if count > 0 else math.nan
     least, most = count - count_error, count + count_error
     low = (total - error) / most if most > 0 else 1.0

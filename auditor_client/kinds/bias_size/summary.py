@@ -1,26 +1,33 @@
-"""Answer of a bias size: how opportunities would change without the bias."""
+"""Answer of a bias size: the change of opportunities without the bias."""
 
 import math
 from collections.abc import Mapping
 
 from auditor_client.kinds.bias_size.result import BiasSizeResult, OpportunityChange
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
-from auditor_client.reporting.rounding import between, confidence, listed, lower, number, upper
+from auditor_client.reporting.rounding import (
+    confidence,
+    format_interval,
+    join_words,
+    lower,
+    number,
+    upper,
+)
 
 
 def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
-    """Return the change of each group's opportunities between its limits."""
+    """Return the change of each group's opportunities, with its limits."""
     moved, gained = audit.notifications(judged.delta), audit.outcome(judged.delta)
     return Summary(
         _sentence(moved, judged.delta),
         details=(
-            f"What comes of all opportunities together would change by {_change(gained)}.",
-            "The limits of all groups hold together. They count the noise, and they are about the"
-            " rows that were drawn.",
+            f"The total outcome of all opportunities would change by {_change(gained)}.",
+            "The limits of all groups hold together. They account for the noise, and "
+            "they describe the drawn rows.",
             audit.caution,
         ),
         table=PresentedTable(
-            "Opportunities as they were and corrected, noise included.",
+            "Opportunities before and after the correction, with noise.",
             ("Group", "Before", "After", "Change in %", "Low", "High"),
             tuple(_row(name, each) for name, each in moved.items()),
         ),
@@ -34,12 +41,12 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
 
 def _sentence(moved: Mapping[str, OpportunityChange], delta: float) -> str:
     if not all(math.isfinite(each.high) for each in moved.values()):
-        few = listed(name for name, each in moved.items() if not math.isfinite(each.high))
+        few = join_words(name for name, each in moved.items() if not math.isfinite(each.high))
         return (
-            "How opportunities within the audience would change without the bias cannot be told:"
-            f" the noise hides those of {few}."
+            "The change of opportunities within the audience without the bias is "
+            f"unknown: the noise hides those of {few}."
         )
-    changes = listed(f"{_change(each)} for {name}" for name, each in moved.items())
+    changes = join_words(f"{_change(each)} for {name}" for name, each in moved.items())
     return (
         f"Without the bias, opportunities within the audience would change by {changes}"
         f" ({confidence(delta)})."
@@ -49,7 +56,9 @@ def _sentence(moved: Mapping[str, OpportunityChange], delta: float) -> str:
 def _change(change: OpportunityChange) -> str:
     if not math.isfinite(change.high):
         return "an unknown amount"
-    limits = between(change.low, change.high, 1).replace("between ", "").replace(" and ", " to ")
+    limits = (
+        format_interval(change.low, change.high, 1).replace("between ", "").replace(" and ", " to ")
+    )
     return f"{change.value:+.1f} % ({limits})"
 
 

@@ -1,4 +1,6 @@
-"""Forecasts of kinds that release counts of people: the error, compared with the people."""
+"""Forecasts of kinds that release counts of people: the error compared with the number of
+people.
+"""
 
 import math
 from typing import Any
@@ -7,7 +9,7 @@ from auditor_client.kinds.building_blocks.planned_noise import planned_parts
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.reporting.rounding import error, number, percent
 
-# A count answers if its error is at most this share of the smallest group.
+# A count is an answer if its error is at most this share of the smallest group.
 _TOO_MUCH = 0.5
 _GOOD = 0.1
 
@@ -24,7 +26,7 @@ def counts_forecast(request: Any, audience: ForecastAudience, part: str, what: s
     if share <= _TOO_MUCH:
         return Forecast(said, answers=True)
     return Forecast(
-        f"{said} The noise hides such a group.",
+        f"{said} The noise hides a group of this size.",
         answers=False,
         enough=f"Enough would be epsilon {enough_epsilon(request, share)}, or"
         f" {number(off / _GOOD, 0)} people in the smallest group.",
@@ -32,7 +34,7 @@ def counts_forecast(request: Any, audience: ForecastAudience, part: str, what: s
 
 
 def enough_epsilon(request: Any, share: float, wanted: float = _GOOD) -> str:
-    """Return the epsilon that brings an error from one share down to another, rounded up."""
+    """Return the epsilon that reduces an error from one share to another, rounded up."""
     needed = float(request.epsilon) * share / wanted
     places = max(1 - math.floor(math.log10(needed)), 0)
     return f"{math.ceil(needed * 10**places) / 10**places:g}"

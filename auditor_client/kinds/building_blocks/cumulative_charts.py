@@ -1,4 +1,4 @@
-"""Chart of running counts along the scores, or along a logged number."""
+"""Chart of cumulative counts against the score or a logged number."""
 
 import altair as alt
 
@@ -9,7 +9,7 @@ from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 
 
 def running_chart(audit: ScoreCdfResult | LogCdfResult, title: str, unit: str) -> Chart:
-    """Running counts of each group up to each edge, noise included."""
+    """Return a chart of each group's cumulative counts up to each edge, with noise."""
     names = list(audit.cumulative)
     start = audit.release.bins.edges[0]
     rows = [
@@ -23,8 +23,8 @@ def running_chart(audit: ScoreCdfResult | LogCdfResult, title: str, unit: str) -
         **group_marks(names),
     )
     words = (
-        f"Running counts of {', '.join(names)} by {title}, with noise: each is off by more than"
-        f" {audit.error_95} with a probability of at most 5 %."
+        f"Cumulative counts of {', '.join(names)} by {title}, with noise: each errs by "
+        f"more than {audit.error_95} with a probability of at most 5 %."
     )
     line = base.mark_line(strokeWidth=1.8)
     return finish(line.properties(width=WIDTH, height=280), words)

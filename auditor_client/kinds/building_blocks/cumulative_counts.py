@@ -14,14 +14,14 @@ R = TypeVar("R", ScoreCdfRelease, LogCdfRelease)
 
 @dataclass(frozen=True, repr=False)
 class RunningCounts(Result[R]):
-    """Noisy running counts. Noise may make them negative, or let them fall."""
+    """Noisy cumulative counts. Noise may make them negative or decreasing."""
 
-    # What the last count is of.
+    # Name of the total, which is the last count.
     all_there_is: ClassVar[str]
 
     @classmethod
     def mismatches(cls, asked: Any, made: R) -> Iterator[str]:
-        # One running count for each bin, and one for all there is.
+        # One cumulative count for each bin, and one for the total.
         fits = all(len(group.cumulative) == len(asked.bins.edges) for group in made.groups)
         if made.bins != asked.bins or not fits:
             yield "bins"
@@ -31,7 +31,7 @@ class RunningCounts(Result[R]):
         return {**running, "error_95": self.error_95}
 
     def frame(self) -> pa.Table:
-        """Return group, edge and running count, one row each; the count of all has no edge."""
+        """Return group, edge and cumulative count, one row each; the total has no edge."""
         rows = [
             {"group": name, "up_to": edge, "cumulative": count}
             for name, counts in self.cumulative.items()
@@ -42,7 +42,7 @@ class RunningCounts(Result[R]):
 
     @property
     def edges(self) -> list[float]:
-        """The ends of the bins: one running count each, the last one included."""
+        """The upper ends of the bins, each with one cumulative count, including the last."""
         return self.release.bins.edges[1:]
 
     @property
@@ -52,5 +52,5 @@ class RunningCounts(Result[R]):
 
     @property
     def error_95(self) -> int:
-        """Each running count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each cumulative count alone exceeds with a probability of at most 5 %."""
         return self.part("cdf").error_95

@@ -1,15 +1,15 @@
-"""Table and confidence limits of running counts, as scores and logged numbers have them."""
+"""Table and confidence limits of cumulative counts of scores and of logged numbers."""
 
 from auditor_client.kinds.log_cdf.result import LogCdfResult
 from auditor_client.kinds.presentation import PresentedTable
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 
-# A table for people has at most this many rows; `frame()` has all of them.
+# Largest number of rows in a table for people; `frame()` has all rows.
 MOST_ROWS = 20
 
 
 def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> PresentedTable:
-    """Return running counts up to some of the edges, and the last count of all."""
+    """Return cumulative counts up to some of the edges, and the total."""
     edges = audit.edges
     step = -(-len(edges) // MOST_ROWS)
     kept = sorted({*range(step - 1, len(edges), step), len(edges) - 1, len(edges)})
@@ -19,5 +19,5 @@ def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> PresentedT
         for place in kept
     ]
     skipped = f" Every {step}th edge is shown." if step > 1 else ""
-    caption = f"Running counts, noise included.{skipped}"
+    caption = f"Cumulative counts, with noise.{skipped}"
     return PresentedTable(caption, (head, *audit.cumulative), tuple(rows))

@@ -1,7 +1,7 @@
-"""Noise that a request will have, from the public release plan of its kind.
+"""Expected noise of a request, from the public release plan of its kind.
 
-The service prices and draws by the same plan (`privacy.plans`), so that a forecast needs no answer
-of the service.
+The service uses the same plan (`privacy.plans`) for prices and noise, so a forecast needs no
+request to the service.
 """
 
 import math
@@ -14,7 +14,7 @@ from privacy.plans import PLANS, PlannedTable, PublicAudience
 from privacy.tables.mechanisms import GAUSSIAN, NOISY_MAX, TREE, exact_scale
 from privacy.tables.tree_shape import best_branching, nodes_of_prefix
 
-# Quantile of the normal distribution for 95 %, both sides.
+# Two-sided 95 % quantile of the normal distribution.
 _NORMAL_95 = 1.96
 
 
@@ -36,7 +36,7 @@ class PlannedPart:
         if self.mechanism == TREE:
             return _NORMAL_95 * math.sqrt(self.variance)
         if self.mechanism == NOISY_MAX:
-            # The choice errs where the noise of another exceeds its own by the difference.
+            # The choice is wrong if the noise of another content exceeds its own by the difference.
             return self.scale * math.log(max(self.cells - 1, 1) / 0.05)
         # P(|noise| > t) = 2 q^(t+1) / (1 + q), q = exp(-1 / scale)
         q = math.exp(-1 / self.scale)
@@ -44,12 +44,12 @@ class PlannedPart:
 
 
 def planned_parts(request: Any, audience: ForecastAudience) -> dict[str, PlannedPart]:
-    """Return the parts that a request comes to, by name."""
+    """Return the planned parts of a request's release, by name."""
     public = PublicAudience(
         groups=len(audience.people),
         groups_per_person=audience.groups_per_person,
         fixed_slots=audience.fixed_size,
-        sizes_known=audience.source == "sample",
+        sizes_known=audience.source in ("sample", "confirmed"),
         candidates=audience.candidates,
     )
     parts = PLANS[request.kind](request.model_dump(mode="json"), public)

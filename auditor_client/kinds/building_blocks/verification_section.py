@@ -1,4 +1,4 @@
-"""The verification section of a report: the signed statement, commands, the proof, the numbers.
+"""Verification section of a report: the signed statement, commands, the proof, the numbers.
 
 All text that an outsider may have written passes `escape`.
 """
@@ -30,7 +30,7 @@ def signed(audit: Result[Any], found: AuditFound) -> str:
         ("signing keys", ", ".join(str(key.get("kid")) for key in audit.keys["keys"])),
         ("α and δ", f"{found.alpha:g} and {found.delta:g}"),
     ]
-    return table("What the platform signed, and how it was judged", ("", ""), facts)
+    return table("The platform’s signed statement, and how it was judged", ("", ""), facts)
 
 
 def reproduce(found: AuditFound, selection: MetricSelection, *, study: bool) -> str:
@@ -40,18 +40,17 @@ def reproduce(found: AuditFound, selection: MetricSelection, *, study: bool) -> 
     commands = [shlex.join(["auditor", verb, file, *options]) for verb in verbs]
     lines = "\n".join(["pip install platform-auditor", *commands])
     return (
-        "<p>The receipt below is the platform’s signed statement of everything above (a compact"
-        f" JWS, {ALGORITHM}, over canonical JSON). To verify it and to compute all of this again,"
-        " offline, from the receipt alone:</p>"
-        f"<pre>{escape(lines)}</pre>"
-        "<p>with the receipt file that <code>save_receipt</code> wrote. To be sure that the keys"
-        " are the platform’s, compare them with those it publishes at its"
-        " <code>jwks_uri</code>.</p>"
+        "<p>The receipt below is the platform’s signed statement of everything above (a "
+        f"compact JWS, {ALGORITHM}, over canonical JSON). To verify it and to compute all "
+        "results again, offline, from the receipt alone, "
+        f"run</p><pre>{escape(lines)}</pre><p>with the receipt file that "
+        "<code>save_receipt</code> wrote. To be sure that the keys are the platform’s, "
+        "compare them with those it publishes at its <code>jwks_uri</code>.</p>"
     )
 
 
 def arguments(selection: MetricSelection) -> list[str]:
-    """The options of a command that select the same."""
+    """Return the command-line options that make the same selection."""
     words = [word for name in selection.only for word in ("--metric", name)]
     words += [word for at in selection.thresholds for word in ("--threshold", repr(at))]
     if selection.quantiles != MetricSelection().quantiles:
@@ -69,14 +68,15 @@ def ledger(proof: InclusionProof | None) -> str:
             " it.</p>"
         )
     words = (
-        f"The release is entry {proof.number} of the platform’s ledger. The proof leads from it to"
-        " a head that the platform signed, so that it cannot be taken back; the command"
-        " auditor receipt verify checks it against keys that you trust."
+        f"The release is entry {proof.number} of the platform’s ledger. The proof leads "
+        "from the entry to a checkpoint that the platform signed, so the platform cannot "
+        "remove the release unnoticed. The command auditor receipt verify checks the "
+        "proof against keys that you trust."
     )
     steps = "\n".join([proof.entry, "", *proof.path, "", proof.checkpoint])
     return (
-        f"<p>{escape(words)}</p><details><summary>Entry, path and signed head</summary>"
-        f"<pre>{escape(steps)}</pre></details>"
+        f"<p>{escape(words)}</p><details><summary>Entry, path and "
+        f"checkpoint</summary><pre>{escape(steps)}</pre></details>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Forecast of an envy-freeness audit: the probability of a certificate that is deserved."""
+"""Forecast of an envy-freeness audit: the probability of a deserved certificate."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from auditor_client.reporting.rounding import percent
 
 # Share of an audience that is expected to match, to consent and to be within the cap.
 EXPECTED_SHARE = 0.9
-# With less power than this, the audit would hardly certify anything.
+# Below this power, the audit would hardly certify anything.
 LEAST_POWER = 0.5
 
 
@@ -27,9 +27,9 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     chance = EnvyDesign(goal.rule(request.targets, each), each, people).chance
     loss = float(request.alpha) * request.steps * request.targets
     said = (
-        f"With about {people:,} people who take part, {request.targets:,} of them as targets, an"
-        f" envy-free platform is certified with probability {percent(chance)}. All people together"
-        f" may lose {loss:,.0f} of reward at most."
+        f"With about {people:,} people who take part, {request.targets:,} of them as "
+        f"targets, an envy-free platform is certified with probability {percent(chance)}. "
+        f"The loss of all people together is limited to {loss:,.0f} in reward."
     )
     if chance >= LEAST_POWER:
         return Forecast(said, answers=True)
@@ -40,7 +40,7 @@ def _enough(goal: CertificateGoal) -> str:
     try:
         needed = design(goal)
     except InputError:
-        return "No number of people is enough: allow a larger lam, or more epsilon."
+        return "No number of people is enough. Allow a larger lam, or more epsilon."
     return (
         f"Enough for {percent(goal.power)} would be {needed.people:,} people who take part"
         f" ({needed.rule.targets:,} targets), or a larger lam, gamma or epsilon."

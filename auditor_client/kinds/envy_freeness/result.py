@@ -1,4 +1,6 @@
-"""Envy-freeness (paper 2): noisy numbers of targets in envy, and certified without."""
+"""Envy-freeness (paper 2): noisy numbers of targets in envy, and of targets certified without
+envy.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,13 +30,14 @@ _ASKED = (
     "steps",
     "arms_per_person",
 )
-# By the exact criterion the bandits use up the release's delta; noise needs as much again.
+# By the exact criterion, the bandits use the whole of the release's delta; noise needs the same
+# amount again.
 EXACT_SHARE = 2
 
 
 @dataclass(frozen=True, repr=False)
 class EnvyFreenessResult(Result[EnvyFreenessRelease]):
-    """The result of an audit by exploration, with its `certificate`."""
+    """Result of an audit by exploration, with its `certificate`."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
 
@@ -51,19 +54,20 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise on each of the two numbers of targets."""
+        """The distribution of the noise on each of the two numbers of targets."""
         return Laplace(1 / self.part("counts").noise_scale)
 
     @property
     def error_95(self) -> int:
-        """Each number of targets alone is off by more with a probability of at most 5 %."""
+        """Error that each number of targets alone exceeds with a probability of at most 5 %."""
         return self.part("counts").error_95
 
     def certificate(self, delta: float | None = None) -> "EnvyCertificate":
-        """Return what the numbers show, wrong with probability delta at most.
+        """Return the certificate; it is wrong with probability at most delta.
 
         The default is the release's delta. By the exact criterion of earlier versions it is twice
-        that, as the bandits use up the release's own and the noise needs a share as well.
+        that, because the bandits use the whole of the release's delta and the noise needs a share
+        too.
         """
         from auditor_client import envy  # SciPy takes a second to import
 
@@ -79,13 +83,13 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
 
     @property
     def steps_per_target(self) -> float | None:
-        """Steps of a target on average, noise included; none if it was not bought."""
+        """Average steps of a target, with noise; None if the number was not bought."""
         made = self.release
         return None if made.duration is None else made.duration / made.targets
 
     @property
     def cost_per_target(self) -> float | None:
-        """The reward a target lost on average, noise included; below 0 where people gained."""
+        """Average reward that a target lost, with noise; negative if people gained."""
         made = self.release
         return None if made.cost is None else made.cost / made.unit / made.targets
 
@@ -95,7 +99,7 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
         return self.release.price.exploration_loss
 
     def frame(self) -> pa.Table:
-        """Return the noisy numbers of people in envy and certified without, one row each."""
+        """Return the noisy numbers of targets in envy and certified without envy, one row each."""
         made, error = self.release, self.error_95
         rows = [
             {"people": "in envy", "count": made.envious, "error_95": error},
@@ -125,7 +129,7 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
 
 
 def _level(asked: EnvyFreenessRequest) -> float:
-    """At which each target is to be audited."""
+    """Return the level at which each target is to be audited."""
     # δ/M, or OCEF(δ/(3M̃), α, ε)   [DCAU22, §4.5 and Algorithm 2, line 4]
     shares = asked.targets if asked.criterion == "exact" else 3 * asked.targets
     return float(asked.delta) / shares

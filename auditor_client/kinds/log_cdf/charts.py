@@ -6,6 +6,6 @@ from auditor_client.kinds.presentation import Judgement, PresentedChart
 
 
 def illustrate(audit: LogCdfResult, _: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the running counts of each group."""
+    """Return a chart of the cumulative counts of each group."""
     column = audit.release.column
     return (PresentedChart(running_chart(audit, column, "rows"), f"Rows up to each {column}."),)

@@ -7,6 +7,6 @@ from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 
 
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
-    """Return how closely the distribution of the rows will be known, if everybody has rows."""
+    """Return the accuracy of the distribution of rows, if every person has rows."""
     rows = request.rows_per_person
     return running_forecast(request, audience, unit="rows", rows=rows, sampled=False)

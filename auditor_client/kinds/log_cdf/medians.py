@@ -1,4 +1,4 @@
-"""Confidence limits of the median of a logged number, of the rows that were drawn."""
+"""Confidence limits of the median of a logged number, for the drawn rows."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from auditor_client.stats.noise_sums import TreeError
 
 @dataclass(frozen=True, slots=True)
 class Median:
-    """Limits of a median: half of the rows lie at or below a value between them."""
+    """Limits of a median: half of the rows lie at or below some value between them."""
 
     group: str
     low: float
@@ -21,13 +21,15 @@ class Median:
 def medians(audit: LogCdfResult, delta: float) -> list[Median]:
     """Return the median of each group; all limits hold at once with probability 1 - delta.
 
-    The number of rows up to an edge less half of all rows is known up to noise. Edges are tested
+    The number of rows up to an edge minus half of all rows is known up to noise. Edges are tested
     from the outside inwards, up to the first that is undecided, so that only the test at the edge
-    next to the median can err. So no union over edges is needed (docs/explanation/metrics.md).
+    next to the median can err. So no union bound over edges is needed
+    (docs/explanation/metrics.md).
     """
     stated = audit.part("cdf")
     rate = 1 / stated.noise_scale
-    # The weights of a running count have the norm √copies, those of half of all rows the norm 1/2.
+    # The weights of a cumulative count have the norm √copies, those of half of all rows the norm
+    # 1/2.
     copies = (math.sqrt(stated.standard_deviation**2 / Laplace(rate).variance) + 0.5) ** 2
     level = delta / 2 / max(len(audit.cumulative), 1)
     off = sum_quantile(((1, TreeError(rate, copies), 1),), level)

@@ -1,4 +1,4 @@
-"""Cumulative counts of logged rows by one of their numbers, and the quantiles they give."""
+"""Cumulative counts of logged rows by a numeric column, and quantiles from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from openapi.resources import AuditKind, LogCdfRelease, LogCdfRequest
 
 @dataclass(frozen=True, repr=False)
 class LogCdfResult(RunningCounts[LogCdfRelease]):
-    """Noisy running counts of logged rows."""
+    """Noisy cumulative counts of logged rows."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
     all_there_is: ClassVar[str] = "everything"
@@ -24,19 +24,20 @@ class LogCdfResult(RunningCounts[LogCdfRelease]):
         if (made.log, made.column) != (asked.log, asked.column):
             yield "log"
         if made.rows_per_person != asked.rows_per_person:
-            yield "number of rows a person"
+            yield "number of rows per person"
         yield from super().mismatches(asked, made)
 
     def quantile_edges(self, bins: int) -> list[float]:
-        """Edges, among those asked for, of about equally full bins of all groups together.
+        """Return edges, among the requested ones, of about equally full bins of all groups
+        together.
 
-        Which edges they are is all that an analysis takes from here: it is valid for any edges, so
-        that a bad choice costs power and nothing else.
+        An analysis uses only these edges, and it is valid for any edges. So a bad choice costs
+        power and nothing else.
         """
         if bins < 1:
             raise InputError("At least one bin is needed.", case="no-bins")
         running = np.sum([counts[:-1] for counts in self.cumulative.values()], axis=0)
-        # Running counts rise; noise that lets them fall is smoothed away.
+        # True cumulative counts do not fall, so falls caused by noise are smoothed away.
         running = np.maximum.accumulate(np.maximum(running, 0.0))
         ends = running[-1] * np.arange(1, bins) / bins
         chosen = np.searchsorted(running, ends)

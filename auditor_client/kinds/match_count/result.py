@@ -1,4 +1,4 @@
-"""Match counts: how many people of each group the platform found, with noise."""
+"""Match counts: noisy numbers of the people of each group that the platform found."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from openapi.resources import AuditKind, MatchCountRelease
 
 @dataclass(frozen=True, repr=False)
 class MatchCountResult(Result[MatchCountRelease]):
-    """Noisy numbers of people found; they may be below 0 or above what was uploaded."""
+    """Noisy numbers of people found; they may be below 0 or above the uploaded number."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
 
@@ -27,10 +27,10 @@ class MatchCountResult(Result[MatchCountRelease]):
 
     @property
     def counts(self) -> dict[str, int]:
-        """People found, by name of group."""
+        """Noisy numbers of people found, by name of group."""
         return self.by_name({group.label: group.count for group in self.release.groups})
 
     @property
     def error_95(self) -> int:
-        """Each count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each count alone exceeds with a probability of at most 5 %."""
         return self.part("matched").error_95

@@ -1,19 +1,19 @@
-"""Answer of a match count: the people found of each group, and the error of each number."""
+"""Answer of a match count: the people found in each group, and the error of each number."""
 
 from auditor_client.kinds.match_count.result import MatchCountResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
-from auditor_client.reporting.rounding import error, listed
+from auditor_client.reporting.rounding import error, join_words
 
 
 def summarise(audit: MatchCountResult, _: Judgement) -> Summary:
     """Return the numbers of people found with their limits."""
     off = audit.error_95
-    found = listed(f"{count:,} of {name}" for name, count in audit.counts.items())
+    found = join_words(f"{count:,} of {name}" for name, count in audit.counts.items())
     return Summary(
         f"The platform found about {found} ({error(off)} each, 95 % confidence).",
         details=(
-            "Noise may take a number below 0, or above the number that was uploaded.",
-            "Whether any one identifier was found stays private.",
+            "Noise may make a number negative, or larger than the uploaded number.",
+            "Whether any single identifier was found stays private.",
         ),
         table=PresentedTable(
             "People found; each number alone lies between its limits with 95 % confidence.",

@@ -13,7 +13,7 @@ _GOOD = 0.1
 
 
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
-    """Return by how much a content may be more skewed than the one that is chosen."""
+    """Return the largest amount by which a content may be more skewed than the chosen one."""
     off = math.ceil(planned_parts(request, audience)["skew"].error_95)
     name, people = audience.smallest
     share = off / max(people, 1)

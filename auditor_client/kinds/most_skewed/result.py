@@ -1,4 +1,4 @@
-"""The most skewed of several contents: which one it is, and nothing else."""
+"""The most skewed of several contents: only its identity, not its skew."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from openapi.resources import AuditKind, Content, MostSkewedRelease, MostSkewedR
 
 @dataclass(frozen=True, repr=False)
 class MostSkewedResult(Result[MostSkewedRelease]):
-    """The content whose scores differ (about) most between the two groups."""
+    """Content whose scores differ (about) most between the two groups."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
 
@@ -31,7 +31,7 @@ class MostSkewedResult(Result[MostSkewedRelease]):
         return {"position": self.position, **chosen, "error_95": self.error_95}
 
     def frame(self) -> pa.Table:
-        """Return each content that was compared and whether it was chosen, one row each."""
+        """Return each compared content and whether it was chosen, one row each."""
         digests = self.release.content_digests
         known = len(self.contents) == len(digests)
         rows = [
@@ -47,17 +47,19 @@ class MostSkewedResult(Result[MostSkewedRelease]):
 
     @property
     def position(self) -> int:
-        """The number, from 0, of the chosen content among those that were asked about."""
+        """The position, from 0, of the chosen content among the requested ones."""
         return self.release.chosen
 
     @property
     def chosen(self) -> Content:
         """The chosen content."""
         if not 0 <= self.position < len(self.contents):
-            raise InputError("The contents are not known here: there is only their `position`.")
+            raise InputError("This machine does not know the contents. Use `position`.")
         return self.contents[self.position]
 
     @property
     def error_95(self) -> int:
-        """Its skew is further than this below the largest with a probability of at most 5 %."""
+        """Distance below the largest skew that the chosen content exceeds with a probability of at
+        most 5 %.
+        """
         return self.part("skew").error_95

@@ -5,7 +5,7 @@ from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 
 
 def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
-    """Return the chosen content, and how far it can be from the most skewed one."""
+    """Return the chosen content, and the largest distance of its skew from the largest."""
     made, names = audit.release, _names(audit)
     chosen = names[audit.position]
     return Summary(
@@ -13,10 +13,13 @@ def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
         f" at most {audit.error_95:,} people below the largest (95 % confidence).",
         details=(
             f"It was chosen among {len(names)} contents at the price of one audit.",
-            "How large the skew is does not come out; a score histogram of this content tells.",
+            (
+                "The audit does not release the size of the skew; a score histogram of this "
+                "content measures it."
+            ),
         ),
         table=PresentedTable(
-            "Contents that were compared; the noisy choice says nothing about their order.",
+            "The compared contents; the noisy choice does not rank them.",
             ("Content", "Chosen"),
             tuple(
                 (name, "yes" if number == made.chosen else "no")
@@ -24,14 +27,14 @@ def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
             ),
         ),
         assumptions=(
-            "The choice is made by the noisy largest skew: a content whose skew is about as large"
-            " may be chosen instead.",
+            "The choice is the largest skew with noise: a content with a slightly "
+            "smaller skew may be chosen instead.",
         ),
     )
 
 
 def _names(audit: MostSkewedResult) -> list[str]:
-    """Return titles, or numbers and digests where the contents are not known here."""
+    """Return titles, or numbers and digests of contents that this machine does not know."""
     if len(audit.contents) == len(audit.release.content_digests):
         return [f"“{content.title}”" for content in audit.contents]
     return [

@@ -6,7 +6,7 @@ from auditor_client.outcome.charts import effect_chart, marginal_chart
 
 
 def illustrate(audit: OutcomeTestResult, judged: Judgement) -> tuple[PresentedChart, ...]:
-    """Return average outcomes by bin and differences at equal scores, where they are defined."""
+    """Return charts of average outcomes by bin, and of defined differences at equal scores."""
     tested = audit.test(delta=judged.delta)
     averages = "The average outcome of each group per bin of scores."
     effects = "Differences at equal scores; limits hold for each alone."

@@ -1,4 +1,4 @@
-"""Forecast of an outcome test: the least difference that it would find."""
+"""Forecast of an outcome test: the smallest difference that it would find."""
 
 import math
 from typing import Any
@@ -10,14 +10,15 @@ from auditor_client.outcome.planning import REACH, OutcomeTestPlan, power_of, sa
 from auditor_client.reporting.rounding import percent
 
 POWER = 0.8
-# A test that finds only larger differences than this is refused: real ones are rarely larger.
+# A test that finds only larger differences than this is refused: real differences are rarely
+# larger.
 LARGE = 0.2
-# Differences that are tried, in the outcome's range.
+# Differences that are tried, as parts of the outcome's range.
 _EFFECTS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
 
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
-    """Return the least difference in a bin that is found with power 80 %."""
+    """Return the smallest difference in a bin that is found with power 80 %."""
     groups, bins = len(audience.people), len(request.bins.edges) - 1
     if groups < 2:
         return Forecast(
@@ -47,8 +48,8 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         )
     least = "no difference" if effect is None else f"only a difference from {effect * width:g} on"
     return Forecast(
-        f"{who}, {least} would be found with probability {percent(POWER)}: the test would almost"
-        " surely be inconclusive.",
+        f"{who}, {least} would be found with probability {percent(POWER)}: the test would "
+        "almost certainly be inconclusive.",
         answers=False,
         enough=_enough(bins, groups, epsilon, rows, people, width),
     )

@@ -12,12 +12,12 @@ from openapi.kinds.parameters import parameters_of
 from openapi.kinds.request_fields import MAX_BINS
 from openapi.wire_model import Epsilon
 
-# What both audits are asked alike.
+# Parameters that both audits share.
 _ALIKE = ("audience", "log", "where", "rows_per_person", "mandate")
 
 
 class QuantileBins(BaseModel):
-    """Bins that hold about equally many rows each."""
+    """Bins that hold about equal numbers of rows."""
 
     quantiles: Annotated[
         Annotated[int, Field(ge=2, le=MAX_BINS)] | None,
@@ -35,7 +35,7 @@ class QuantileBins(BaseModel):
 
 
 def first(said: Said) -> FirstAudit | None:
-    """Return the audit that finds the edges, where bins by quantiles are asked for."""
+    """Return the audit that finds the edges, if bins by quantiles are requested."""
     quantiles = said.get("quantiles")
     if quantiles is None:
         return None

@@ -1,4 +1,4 @@
-"""Outcome tests (paper 3): how equally scored people of each group turned out."""
+"""Outcome tests (paper 3): outcomes of equally scored people of each group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from openapi.resources import AuditKind, MechanismName, OutcomeTestRelease, Outc
 if TYPE_CHECKING:
     from auditor_client.outcome.outcome_test import Tested
 
-# In how many steps the scale of the noise is told: far more than a tail can tell.
+# Number of steps in which the scale of the noise is stated: finer than a tail probability can
+# resolve.
 _STEPS = 10_000.0
 _ASKED = ("log", "bins", "outcome_range", "rows_per_person")
 
@@ -25,7 +26,7 @@ _ASKED = ("log", "bins", "outcome_range", "rows_per_person")
 class OutcomeTestResult(Result[OutcomeTestRelease]):
     """Noisy sums over logged opportunities, by group and bin of the score.
 
-    Of each person at most `rows_per_person` rows count, drawn at random: averages are over people,
+    At most `rows_per_person` rows of each person count, drawn at random: averages are over people,
     not over rows.
     """
 
@@ -65,13 +66,13 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
         )
 
     def test(self, **options: Any) -> "Tested":
-        """Whether equally scored people turn out equally well: see `auditor_client.outcome`."""
+        """Test whether equally scored people have equal outcomes: see `auditor_client.outcome`."""
         from auditor_client.outcome import test  # SciPy takes seconds to import
 
         return test(self.moments, **options)
 
     def frame(self) -> pa.Table:
-        """Group, ends of the bin, and the noisy number of rows and mean outcome, one row each."""
+        """Return group, edges of the bin, noisy number of rows and mean outcome, one row each."""
         moments = self.moments
         rows = []
         for name, sums in zip(moments.groups, moments.sums, strict=True):
@@ -90,7 +91,7 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
 
     @property
     def error_95(self) -> float:
-        """Each number of rows alone is off by more than this with a probability of at most 5 %."""
+        """Error that each number of rows alone exceeds with a probability of at most 5 %."""
         return self.part("moments").error_95 / self.release.units.count
 
 

@@ -1,4 +1,4 @@
-"""Answer of an outcome test: whether equally scored people turn out equally well."""
+"""Answer of an outcome test: whether equally scored people have equal outcomes."""
 
 from auditor_client.kinds.outcome_test.result import OutcomeTestResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
@@ -19,8 +19,11 @@ def summarise(audit: OutcomeTestResult, judged: Judgement) -> Summary:
         ),
         table=_table(tested),
         assumptions=(
-            "The logged outcome is what the score is meant to predict.",
-            "The rows of each group are a fair sample of those about whom the verdict speaks.",
+            "The logged outcome is the one that the score is meant to predict.",
+            (
+                "The rows of each group are a representative sample of the population of the "
+                "verdict."
+            ),
         ),
     )
 

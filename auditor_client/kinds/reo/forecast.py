@@ -1,7 +1,7 @@
-"""Forecast of an REO audit: whether the penalty will be defined, and how closely it is known.
+"""Forecast of an REO audit: whether the penalty will be defined, and its accuracy.
 
-How many rows are random traffic and how many are positive is private. The forecast takes the
-shares below; a platform with fewer of either tells less.
+The numbers of rows of random traffic and of positive rows are private. The forecast assumes the
+shares below; fewer rows of either kind give a wider interval.
 """
 
 import math
@@ -14,7 +14,7 @@ from auditor_client.reo.planning import TrafficRows, error_at
 from auditor_client.reo.ratio_lines import four_fifths
 from auditor_client.reporting.rounding import percent
 from auditor_client.stats.noise_distributions import Laplace
-from auditor_client.stats.noise_sums import summed
+from auditor_client.stats.noise_sums import sum_of_draws
 
 RANDOM = 0.1
 POSITIVE = 0.2
@@ -29,9 +29,9 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     cells = len(audience.people)
     expected = rows * RANDOM * POSITIVE / groups
     who = (
-        f"Of at most {rows:,} rows of {people:,} people, about {expected:,.0f} will be positive"
-        f" random traffic of each group of creators, if {percent(RANDOM)} of rows are random"
-        f" traffic and {percent(POSITIVE)} are positive."
+        f"{people:,} people have at most {rows:,} rows that count. About {expected:,.0f} will be"
+        " positive random traffic of each group of creators. This assumes that"
+        f" {percent(RANDOM)} of rows are random traffic, and that {percent(POSITIVE)} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)
@@ -56,7 +56,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         _MOST_TIMES,
     )
     return Forecast(
-        f"{who} With this noise that leaves the penalty undefined.",
+        f"{who} With this noise, these rows leave the penalty undefined.",
         answers=False,
         enough=f"Enough would be {math.ceil(people * times):,} people, more rows of each"
         " (rows_per_person), or more epsilon.",
@@ -68,7 +68,7 @@ def _factors() -> list[float]:
 
 
 def _defined(expected: float, variance: float, rows: int) -> bool:
-    """Return whether a count of this size is taken for normal (`penalty_estimate.too_small`)."""
+    """Return whether a count of this size is treated as normal (`penalty_estimate.too_small`)."""
     return expected >= ENOUGH * math.sqrt(rows * max(expected, 0.0) + variance)
 
 
@@ -77,5 +77,5 @@ def _error(rows: float, groups: int, variance: float, cells: int, request: Any) 
     shares = dict.fromkeys(names, POSITIVE / groups)
     shown = rows * (1 - RANDOM) / len(request.strategies)
     traffic = TrafficRows(max(round(shown), 1), max(round(rows * RANDOM), 1))
-    noise = summed(Laplace(math.sqrt(2 / variance)), cells)
+    noise = sum_of_draws(Laplace(math.sqrt(2 / variance)), cells)
     return error_at(shares, shares, traffic, noise=noise, rows_per_viewer=request.rows_per_person)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from auditor_client.errors import InputError
 from auditor_client.kinds.protocol import Result
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise
-from auditor_client.stats.noise_sums import summed
+from auditor_client.stats.noise_sums import sum_of_draws
 from openapi.kinds import reo as contract
 from openapi.resources import AuditKind, ReoRelease, ReoRequest, TrafficCounts
 
@@ -24,8 +24,8 @@ _ASKED = ("log", "signals", "creators", "strategies", "days", "rows_per_person")
 class ReoResult(Result[ReoRelease]):
     """Rows, positive or not, of each strategy and day and of random traffic.
 
-    Of each viewer at most `rows_per_person` rows count, drawn at random from both traffics: shares
-    are over viewers, not over rows. `group` is one of the audience (default: all together).
+    At most `rows_per_person` rows of each viewer count, drawn at random from both traffics: shares
+    are over viewers, not over rows. `group` is a group of the audience (default: all together).
     """
 
     kind: ClassVar[AuditKind] = contract.KIND.name
@@ -47,7 +47,7 @@ class ReoResult(Result[ReoRelease]):
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise on each count."""
+        """The distribution of the noise on each count."""
         stated = self.part("counts")
         if stated.mechanism == "discrete-gaussian":
             return Gaussian(stated.noise_scale**2)
@@ -55,19 +55,19 @@ class ReoResult(Result[ReoRelease]):
 
     @property
     def error_95(self) -> int:
-        """Each count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each count alone exceeds with a probability of at most 5 %."""
         return self.part("counts").error_95
 
     def positives(
         self, strategy: str | None = None, day: str | None = None, group: str | None = None
     ) -> dict[str, int]:
-        """Noisy positives by group of creators; without a strategy, those of random traffic."""
+        """Return noisy positives by group of creators (default: those of random traffic)."""
         return self._counts(strategy, day, group, ("positives",))
 
     def shown(
         self, strategy: str | None = None, day: str | None = None, group: str | None = None
     ) -> dict[str, int]:
-        """Noisy rows by group of creators."""
+        """Return noisy rows by group of creators."""
         return self._counts(strategy, day, group, ("positives", "negatives"))
 
     def penalty(
@@ -117,19 +117,23 @@ class ReoResult(Result[ReoRelease]):
     def monitor(
         self, strategy: str | None = None, group: str | None = None, delta: float = 0.05
     ) -> "Monitoring":
-        """The penalty of each day; days share delta."""
-        from auditor_client.reo.monitoring import watched
+        """Estimate the penalty of each day; days share delta."""
+        from auditor_client.reo.monitoring import watch_penalties
 
         days = self.release.days
         if not days:
-            raise InputError("This audit did not ask for days.", case="no-days")
+            raise InputError("This audit did not request separate days.", case="no-days")
         share = delta / len(days)
-        return watched({day: self.penalty(strategy, day, group, share) for day in days}, delta)
+        return watch_penalties(
+            {day: self.penalty(strategy, day, group, share) for day in days}, delta
+        )
 
     def stages(
         self, recalled: str, strategy: str, group: str | None = None, delta: float = 0.05
     ) -> "Stages":
-        """Recall and ranking, by the strategy that shows whatever passed recall."""
+        """Return the stages recall and ranking, by the strategy that shows everything that passed
+        recall.
+        """
         from auditor_client.reo import stages
 
         noise = self._noise(None, group)
@@ -147,7 +151,9 @@ class ReoResult(Result[ReoRelease]):
     def parity(
         self, strategy: str | None = None, group: str | None = None, delta: float = 0.05
     ) -> "Penalty":
-        """Statistical parity: what was shown against random traffic, which is uniform."""
+        """Return statistical parity: shown content compared with random traffic, which is
+        uniform.
+        """
         from auditor_client.reo import parity
 
         name = strategy or self.release.strategies[0]
@@ -156,13 +162,15 @@ class ReoResult(Result[ReoRelease]):
             self.shown(None, None, group),
             delta,
             sampled=True,
-            noise_shown=summed(self._noise(None, group), 2),
-            noise_available=summed(self._noise("random", group), 2),
+            noise_shown=sum_of_draws(self._noise(None, group), 2),
+            noise_available=sum_of_draws(self._noise("random", group), 2),
             rows_per_viewer=self._rows(group),
         )
 
     def precision(self, strategy: str | None = None, delta: float = 0.05) -> "Penalty":
-        """Precision by group of viewers: of what they were shown, how much suited them?"""
+        """Return precision by group of viewers: the share of relevant content among the shown
+        content.
+        """
         from auditor_client.reo import precision
 
         name = strategy or self.release.strategies[0]
@@ -172,12 +180,14 @@ class ReoResult(Result[ReoRelease]):
             {group: sum(self.positives(name, None, group).values()) for group in groups},
             {group: sum(self.shown(name, None, group).values()) for group in groups},
             delta,
-            noise=summed(self.noise, cells),
+            noise=sum_of_draws(self.noise, cells),
             rows_per_viewer=self.release.rows_per_person,
         )
 
     def frame(self) -> pa.Table:
-        """Group of viewers, strategy, day, group of creators and noisy counts, one row each."""
+        """Return group of viewers, strategy, day, group of creators and noisy counts, one row
+        each.
+        """
         rows = [
             {"group": name, "strategy": one.strategy, "day": one.day, "creators": creators}
             | {"positives": positive, "negatives": negative}
@@ -198,9 +208,12 @@ class ReoResult(Result[ReoRelease]):
     ) -> dict[str, int]:
         made = self.release
         if strategy is not None and strategy not in made.strategies:
-            raise InputError(f"{strategy!r} is none of {', '.join(made.strategies)}.")
+            raise InputError(
+                f"There is no strategy {strategy!r}. The strategies are: "
+                f"{', '.join(made.strategies)}."
+            )
         if day is not None and day not in made.days:
-            raise InputError(f"{day!r} is none of the days {', '.join(made.days)}.")
+            raise InputError(f"There is no day {day!r}. The days are: {', '.join(made.days)}.")
         chosen = [
             one
             for traffics in self._chosen(group)
@@ -213,20 +226,24 @@ class ReoResult(Result[ReoRelease]):
     def _chosen(self, group: str | None) -> list[list[TrafficCounts]]:
         found = self._traffics()
         if group is not None and group not in found:
-            raise InputError(f"{group!r} is none of {', '.join(found)}.")
+            raise InputError(f"There is no group {group!r}. The groups are: {', '.join(found)}.")
         return [traffics for name, traffics in found.items() if group in (None, name)]
 
     def _traffics(self) -> dict[str, list[TrafficCounts]]:
         return self.by_name({group.label: group.traffics for group in self.release.groups})
 
     def _noise(self, day: str | None, group: str | None) -> Noise:
-        """The law of a count that adds up groups of viewers, and days where none is chosen."""
+        """Return the noise of a count summed over groups of viewers, and over days if none is
+        chosen.
+        """
         groups = 1 if group else len(self.release.groups)
         days = max(len(self.release.days), 1) if day is None else 1
-        return summed(self.noise, groups * days)
+        return sum_of_draws(self.noise, groups * days)
 
     def _rows(self, group: str | None) -> int:
-        """The most rows of one viewer; who is in several groups has them in each."""
+        """Return the largest number of rows of one viewer; a viewer in several groups has them in
+        each.
+        """
         many = 1 if group else self.release.groups_per_person
         return self.release.rows_per_person * many
 

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
 from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.reo.ratio_lines import Lines, four_fifths
-from auditor_client.reporting.rounding import between, confidence, error, listed, percent
+from auditor_client.reporting.rounding import (
+    confidence,
+    error,
+    format_interval,
+    join_words,
+    percent,
+)
 
 if TYPE_CHECKING:
     from auditor_client.reo import Penalty
 
-# A table for people has at most this many rows; `frame()` has all of them.
+# Largest number of rows in a table for people; `frame()` has all rows.
 MOST_ROWS = 40
 
 
@@ -27,20 +33,20 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
         verdict,
         details=(
             *(f"{strategy}: {each.explain()}" for strategy, each in found.items()),
-            f"A penalty above {percent(lines.broken, 1)} surely breaks the four-fifths rule; one"
-            f" below {percent(lines.holds, 1)} keeps it.",
+            f"A penalty above {percent(lines.broken, 1)} certainly violates the "
+            f"four-fifths rule; one below {percent(lines.holds, 1)} satisfies it.",
             f"Each count is within {error(audit.error_95)} rows (95 % confidence).",
         ),
         table=_table(audit),
         assumptions=(
             "Random traffic shows every item with the same probability.",
-            f"The positive signals ({listed(made.signals)}) say what is relevant to a viewer.",
+            f"The positive signals ({join_words(made.signals)}) say what is relevant to a viewer.",
         ),
     )
 
 
 def penalties(audit: ReoResult, judged: Judgement) -> "dict[str, Penalty]":
-    """Return the penalty of each strategy; limits of all hold at once."""
+    """Return the penalty of each strategy; all limits hold at once."""
     strategies = audit.release.strategies
     share = judged.delta / len(strategies)
     return {name: audit.penalty(name, delta=share) for name in strategies}
@@ -66,7 +72,7 @@ def _headline(verdict: Verdict, strategy: str) -> str:
 def _limits(found: "Penalty", delta: float) -> str:
     if not found.defined and found.low <= 0 and found.high >= found.largest:
         return "There are too few positives to limit the penalty."
-    return f"The penalty lies {between(found.low, found.high)} ({confidence(delta)})."
+    return f"The penalty lies {format_interval(found.low, found.high)} ({confidence(delta)})."
 
 
 def _table(audit: ReoResult) -> PresentedTable:
@@ -92,6 +98,4 @@ def _table(audit: ReoResult) -> PresentedTable:
         "Negative",
     )
     more = f" The first {MOST_ROWS} of {len(rows)} rows." if len(rows) > MOST_ROWS else ""
-    return PresentedTable(
-        f"Rows by traffic and group of creators, noise included.{more}", heads, shown
-    )
+    return PresentedTable(f"Rows by traffic and group of creators, with noise.{more}", heads, shown)

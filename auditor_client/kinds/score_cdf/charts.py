@@ -6,5 +6,5 @@ from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 
 
 def illustrate(audit: ScoreCdfResult, _: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the running counts of each group."""
+    """Return a chart of the cumulative counts of each group."""
     return (PresentedChart(running_chart(audit, "score", "people"), "People up to each score."),)

@@ -1,4 +1,4 @@
-"""Cumulative score counts: how many people of each group score up to each edge, with noise."""
+"""Cumulative score counts: noisy numbers of the people of each group who score up to each edge."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ScoreCdfResult(MetricsMixin, RunningCounts[ScoreCdfRelease]):
-    """Noisy running counts of people.
+    """Noisy cumulative counts of people.
 
-    [Paper 1, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
-    private at that price. Here the counts come from a tree; measures rest on what can be proved of
-    its error (docs/explanation/metrics.md), and there is no fairness gap: that needs a histogram.
+    [IKH23, eq. 5] calls the tail 1{R > y} a CDF, and noise on each cumulative count would not be
+    private at that price. Here the counts come from a tree. Metrics use the proved bounds of its
+    error (docs/explanation/metrics.md). There is no fairness gap, which needs a histogram.
     """
 
     kind: ClassVar[AuditKind] = contract.KIND.name
     all_there_is: ClassVar[str] = "everybody"
 
     def limits(self) -> list[tuple[float, float]]:
-        """Low and high end of each bin."""
+        """Return the low and high end of each bin."""
         return list(pairwise(self.release.bins.edges))
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the metrics read them."""
         from auditor_client.fairness.metrics.group_view import CdfGroupView
 
         stated = self.part("cdf")
         node = Laplace(1 / stated.noise_scale)
-        # The stated deviation is that of the worst running count; nodes have this law.
+        # The stated deviation is that of the worst cumulative count; nodes have this distribution.
         copies = stated.standard_deviation**2 / node.variance
         middles = tuple((low + high) / 2 for low, high in self.limits())
         return [

@@ -1,15 +1,15 @@
-"""Answer of a score distribution: how far the groups are apart, or where half of a group lies."""
+"""Answer of a score distribution: the distance between groups, or the median of one group."""
 
 from auditor_client.fairness.metrics.quantiles import quantile
 from auditor_client.kinds.building_blocks.cumulative_summary import running_table
 from auditor_client.kinds.presentation import Judgement, Summary
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.reporting.metric_sentences import sentence
-from auditor_client.reporting.rounding import between, confidence, error, lower, upper
+from auditor_client.reporting.rounding import confidence, error, format_interval, lower, upper
 
 
 def summarise(audit: ScoreCdfResult, judged: Judgement) -> Summary:
-    """Return the largest difference between groups at any cut-off; of one group, its median."""
+    """Return the largest difference between groups at any cut-off; for one group, its median."""
     delta = judged.delta
     found = _distance(audit, delta) if len(audit.cumulative) > 1 else _median(audit, delta)
     apart = []
@@ -20,12 +20,16 @@ def summarise(audit: ScoreCdfResult, judged: Judgement) -> Summary:
         found,
         details=(
             *apart,
-            f"Each running count is within {error(audit.error_95)} people (95 % confidence).",
-            "A distribution has no verdict: a score histogram tells whether scores are fair.",
+            f"Each cumulative count is within {error(audit.error_95)} people (95 % confidence).",
+            (
+                "A distribution has no verdict. Use a score histogram to test whether scores "
+                "are fair."
+            ),
         ),
         table=running_table(audit, "Scores up to"),
         assumptions=(
-            "The people of each group are a fair sample of those about whom the finding speaks.",
+            "The people of each group are a representative sample of the population of "
+            "the finding.",
         ),
     )
 
@@ -36,7 +40,7 @@ def _distance(audit: ScoreCdfResult, delta: float) -> str:
     return (
         f"The shares of {first} and {second} below any one score differ by at most"
         f" {upper(100 * widest.high, 1)} percentage points: the largest difference lies"
-        f" {between(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
+        f" {format_interval(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
     )
 
 

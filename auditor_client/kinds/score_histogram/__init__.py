@@ -11,7 +11,7 @@ KIND = AuditorKind(
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
-    analyst=OnFirstUse(f"{__name__}.analysis", "analysed"),
+    analyst=OnFirstUse(f"{__name__}.analysis", "analyse_histogram"),
     narrator=OnFirstUse(f"{__name__}.report", "sections"),
     tolerance=Tolerance(0.2, "Tolerated gap α", of_study=True),
 )

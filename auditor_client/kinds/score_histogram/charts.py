@@ -20,32 +20,37 @@ from auditor_client.fairness.charts import verdict_chart
 from auditor_client.kinds.presentation import Judgement, PresentedChart
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 
-# Up to this number of bins, groups stand side by side in one panel.
+# Largest number of bins with all groups side by side in one panel.
 FEW_BINS = 30
 
 
 def illustrate(audit: ScoreHistogramResult, judged: Judgement) -> tuple[PresentedChart, ...]:
-    """Return the interval of the gap, shares per bin, and measured gaps."""
+    """Return charts of the gap's interval, shares per bin, and measured gaps."""
     shares = measured_shares(audit.groups())
     gap = audit.fairness_gap(judged.delta)
     return (
         PresentedChart(
             verdict_chart(gap, judged.alpha),
-            "The interval of the fairness gap, and the gap that is tolerated.",
+            "The interval of the fairness gap, and the tolerated gap.",
         ),
         PresentedChart(
             share_chart(audit, shares),
-            "Shares per bin of scores, with limits that hold for each share alone with 95 %.",
+            (
+                "Shares per bin of scores, with limits that hold for each share alone with "
+                "95 % confidence."
+            ),
         ),
         PresentedChart(
             gap_chart(audit, shares, judged.alpha),
-            "The measured gap of each bin, noise included; the verdict allows for it.",
+            "The measured gap of each bin, with noise, which the verdict takes into account.",
         ),
     )
 
 
 def share_chart(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Chart:
-    """Noisy shares per bin and group with their limits: in one panel, or in one for each group."""
+    """Return a chart of noisy shares per bin and group with limits, in one panel or one per
+    group.
+    """
     names = list(audit.counts)
     words = f"Noisy shares of {', '.join(names)} per bin of scores, with 95 % limits."
     few = len(_spans(audit)) <= FEW_BINS and len(names) <= FEW_GROUPS
@@ -54,7 +59,7 @@ def share_chart(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Chart
 
 
 def _side_by_side(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any:
-    """Points with whiskers, those of one bin next to each other."""
+    """Return points with whiskers; those of one bin stand next to each other."""
     names = list(audit.counts)
     rows = _rows(audit, found)
     base = chart_of(rows).encode(x=_axis(audit))
@@ -68,7 +73,7 @@ def _side_by_side(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any
 
 
 def _panels(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> Any:
-    """A line in a band of limits, one panel per group on the same axes."""
+    """Return a line in a band of limits, with one panel per group on the same axes."""
     base = chart_of(_outlines(audit, found)).encode(x=_axis(audit))
     band = base.mark_area(opacity=0.35, color="#999999", interpolate="step-after").encode(
         y=_share("low"), y2="high:Q"
@@ -97,7 +102,7 @@ def gap_chart(audit: ScoreHistogramResult, found: Sequence[BinShare], alpha: flo
         y2=alt.datum(0),
     )
     layers = marks + _tolerated(alpha, scale)
-    words = f"Measured gap between groups per bin of scores; {alpha:g} is tolerated."
+    words = f"Measured gap between groups per bin of scores; the tolerated gap is {alpha:g}."
     return finish(layers.properties(width=WIDTH, height=160), words)
 
 
@@ -113,7 +118,7 @@ def _tolerated(alpha: float, scale: alt.Scale) -> Any:
 
 
 def _rows(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[str, Any]]:
-    """A point per share, moved aside within its bin by group."""
+    """Return a point per share, shifted within its bin by group."""
     spans, names = _spans(audit), list(audit.counts)
     rows = []
     for share in found:
@@ -125,7 +130,7 @@ def _rows(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[s
 
 
 def _outlines(audit: ScoreHistogramResult, found: Sequence[BinShare]) -> list[dict[str, Any]]:
-    """The corners of each group's steps: each bin, and the end of the last one once more."""
+    """Return the corners of each group's steps: each bin, and the end of the last bin again."""
     spans = _spans(audit)
     rows = []
     for share in found:

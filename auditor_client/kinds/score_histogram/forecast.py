@@ -14,12 +14,14 @@ from privacy.tables.mechanisms import GAUSSIAN
 
 ALPHA = 0.2
 POWER = 0.8
-# With less power than this, an audit is as good as certain to be inconclusive.
+# Below this power, an audit is almost certainly inconclusive.
 LEAST_POWER = 0.2
 
 
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
-    """Return the probability of a verdict on a fair platform, and the people that are enough."""
+    """Return the probability of a verdict on a fair platform, and the number of people that is
+    enough.
+    """
     groups = len(audience.people)
     if groups < 2:
         return Forecast(
@@ -38,7 +40,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         return Forecast(
             f"No number of people gives a verdict at {ALPHA:g} with this noise.",
             answers=False,
-            enough="Take more epsilon.",
+            enough="Use more epsilon.",
         )
     chance = 0.0
     if people > 1:
@@ -49,7 +51,11 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         f" {ALPHA:g}."
     )
     if chance >= LEAST_POWER:
-        more = "" if people >= needed else f"{needed:,} people per group would make it 80 %."
+        more = (
+            ""
+            if people >= needed
+            else f"{needed:,} people per group would make this probability 80 %."
+        )
         return Forecast(said, answers=True, enough=more)
     return Forecast(
         said,
@@ -60,19 +66,19 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
 
 
 def _bins(request: Any) -> int:
-    """Return the number of bins; scores outside of all are one bin more."""
+    """Return the number of bins; scores outside all bins are one more."""
     bins = request.bins
     return 1 + (len(bins.levels) if isinstance(bins, Levels) else len(bins.edges) - 1)
 
 
 def _sizes(parts: dict[str, PlannedPart], audience: ForecastAudience) -> SizeKind:
-    if audience.source == "sample":
+    if audience.source in ("sample", "confirmed"):
         return "known"
     return "noisy" if "sizes" in parts else "estimated"
 
 
 def _noise(part: PlannedPart) -> dict[str, Any]:
-    """Return the noise of one count as the planners take it."""
+    """Return the noise of one count in the form of the planners."""
     if part.mechanism == GAUSSIAN:
         mechanism: Mechanism = "discrete-gaussian"
         return {"mechanism": mechanism, "epsilon": None, "rho": 1 / (2 * part.variance)}

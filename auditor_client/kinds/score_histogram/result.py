@@ -1,4 +1,4 @@
-"""A finished audit: the release, its receipt, and what they say about fairness."""
+"""Finished score histogram: the release, its receipt, and statements about fairness."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from auditor_client.fairness.worst_impact import ImpactRatio
 
 OUTSIDE = "outside"
+# The usual share from which an impact ratio counts.
+LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True, repr=False)
 class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
-    """A score histogram whose receipt was verified. Read from a receipt, it has no `audit`."""
+    """A score histogram whose receipt was verified. A result from a receipt file has no `audit`."""
 
     kind: ClassVar[AuditKind] = contract.KIND.name
 
@@ -49,26 +51,28 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
             yield "bins"
         if any(part.mechanism != asked.mechanism for part in made.price.parts):
             yield "mechanism"
+        if made.least_share != asked.least_share:
+            yield "least_share"
 
     @property
     def content(self) -> Content | None:
-        """The content that was scored, where it is known."""
+        """The scored content, if this machine knows it."""
         return self.contents[0] if self.contents else None
 
     @property
     def counts(self) -> dict[str, list[int]]:
-        """Noisy counts by name of group; the last one is of scores outside of all bins."""
+        """Noisy counts by name of group; the last one is of scores outside all bins."""
         groups = self.release.groups
         return self.by_name({group.label: [*group.counts, group.outside] for group in groups})
 
     @property
     def known_sizes(self) -> dict[str, int]:
-        """Exact numbers of scored people, where they are known."""
+        """Exact numbers of scored people, if known."""
         return self._sizes("known")
 
     @property
     def noisy_sizes(self) -> dict[str, int]:
-        """Noisy numbers of scored people, where they were bought."""
+        """Noisy numbers of scored people, if they were bought."""
         return self._sizes("noisy")
 
     def epsilon(self, part: str = "bins") -> Fraction:
@@ -82,14 +86,28 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return 1 / Fraction(stated.noise_scale)
 
     def noise(self, part: str = "bins") -> Noise:
-        """The law of the noise on one number of a part of the release."""
+        """Return the distribution of the noise on one number of a part of the release."""
         stated = self.part(part)
         if stated.mechanism == "discrete-gaussian":
             return Gaussian(stated.noise_scale**2)
         return Laplace(float(self.epsilon(part)))
 
+    @property
+    def design_effect(self) -> float:
+        """By how much clusters of people may raise a variance (default: 1, no clusters)."""
+        return float(self.clusters["design_effect"]) if self.clusters else 1.0
+
     def groups(self) -> "dict[str, GroupCounts]":
-        """The groups as the analysis takes them: counts, their noise, what is known of sizes."""
+        """Return the groups as the analysis takes them: counts, their noise, the known sizes.
+
+        People in clusters count as fewer who are independent; `scored_groups` has them all.
+        """
+        from auditor_client.fairness.clustered_counts import clustered
+
+        return clustered(self.scored_groups(), self.design_effect)
+
+    def scored_groups(self) -> "dict[str, GroupCounts]":
+        """Return the groups as they were released."""
         noise = self.noise("bins")
         size_noise = self.noise("sizes") if self.noisy_sizes else NoNoise()
         from auditor_client.fairness.gap import measured_groups  # SciPy takes seconds to import
@@ -99,45 +117,71 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
     def fairness_gap(
         self, delta: float = 0.05, criterion: "Criterion" = "distribution"
     ) -> "FairnessGap":
-        """The empirical fairness gap with an interval that holds with probability 1 - delta.
+        """Return the empirical fairness gap with an interval that holds with probability 1 - delta.
 
-        `criterion` says what a verdict covers: "distribution" (default) every bin and every
+        `criterion` defines what a verdict covers: "distribution" (default) every bin and every
         threshold, "bins" single bins, "four-fifths" the worst impact ratio.
         """
         from auditor_client.fairness.gap import gap_of
 
         try:
-            return gap_of(self.groups(), delta, criterion, outside=True)
+            return gap_of(
+                self.groups(), delta, criterion, outside=True, least_share=self.least_share
+            )
         except ValueError as error:
             raise InputError(f"There is no gap to compute: {error}.", case="no-gap") from error
 
     def pair_gaps(self, delta: float = 0.05) -> "list[FairnessGap]":
-        """The gap of each pair of groups; all hold at once with probability 1 - delta."""
+        """Return the gap of each pair of groups; all hold at once with probability 1 - delta."""
         from auditor_client.fairness.gap_drivers import pair_gaps
 
         return pair_gaps(self.groups(), delta)
 
     def drivers(self, delta: float = 0.05, most: int | None = None) -> "list[Driver]":
-        """Return the difference of each pair in each bin, the clearest first; all hold at once.
+        """Return the difference of each pair in each bin, the clearest first; all limits hold at
+        once.
 
-        With `most`, compute only that number of bins for each pair: those measured furthest apart.
+        With `most`, compute only that number of bins for each pair: those with the largest measured
+        differences.
         """
         from auditor_client.fairness.gap_drivers import drivers
 
         return drivers(self.groups(), delta, most)
 
     def marginal_gap(self, attribute: int, delta: float = 0.05) -> "FairnessGap":
-        """The gap by one attribute of a crossed audience; 0 is the first column of `by`."""
+        """Return the gap by one attribute of a crossed audience; 0 is the first column of `by`."""
         from auditor_client.fairness.gap import gap_of
         from auditor_client.fairness.marginal_groups import merge_by_attribute
 
         return gap_of(merge_by_attribute(self.groups(), attribute), delta, outside=True)
 
-    def worst_impact(self, delta: float = 0.05, least_share: float = 0.2) -> "ImpactRatio":
-        """The worst impact ratio over all edges, where a group may have `least_share` above."""
+    @property
+    def least_share(self) -> float:
+        """The share from which an impact ratio counts, as the request fixed it."""
+        stated = self.release.least_share
+        return LEAST_SHARE if stated is None else float(stated)
+
+    def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
+        """Return the worst impact ratio over edges above which a group may have the least share.
+
+        That share is the signed request's. Raise InputError if another is given: one chosen after
+        the audit would have no error probability.
+        """
         from auditor_client.fairness.worst_impact import worst_impact
 
-        return worst_impact(self.groups(), delta, least_share, outside=True)
+        if least_share is not None and least_share != self.least_share:
+            raise InputError(
+                f"The request fixed a least share of {self.least_share:g}, not {least_share:g}.",
+                case="another-least-share",
+            )
+        if len(self.release.groups) < 2:
+            raise InputError("One group has no impact ratio.", case="no-gap")
+        return worst_impact(self.groups(), delta, self.least_share, outside=True)
+
+    def edge_score(self, edge: int) -> float | None:
+        """Return the score from which people are above an edge; None below the outside count."""
+        limits = self.limits()
+        return limits[edge][0] if edge < len(limits) else None
 
     def assumptions(self, alpha: float = 0.2, delta: float = 0.05) -> "list[Assumption]":
         """Check the paper's assumptions after the audit, as far as possible."""
@@ -146,26 +190,26 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return check(self.groups(), self.part("bins"), alpha, delta)
 
     def group_views(self) -> "list[GroupView]":
-        """The groups as the measures see them."""
+        """Return the groups as the metrics read them."""
         from auditor_client.fairness.metrics.group_view import HistogramGroupView
 
         middles = tuple((low + high) / 2 for low, high in self.limits())
         return [HistogramGroupView(name, group, middles) for name, group in self.groups().items()]
 
     def limits(self) -> list[tuple[float, float]]:
-        """Low and high end of each bin; of a level, the level twice."""
+        """Return the low and high end of each bin; for a level, the level twice."""
         return bin_limits(self.release.bins)
 
     def bin_names(self) -> list[str]:
-        """One name per count, in words: an interval, a level, or outside."""
+        """Return one name per count, in words: an interval, a level, or outside."""
         return [*(_words(low, high) for low, high in self.limits()), OUTSIDE]
 
     def frame(self, *, consistent: bool = False) -> pa.Table:
-        """Group, bin and noisy count, one row each; the bin `outside` has no limits.
+        """Return group, bin and noisy count, one row each; the bin `outside` has no limits.
 
-        With `consistent`, counts are made non-negative and to add up to the number of scored people
-        as far as it is known (else to the sum of the bins), at no further price; see
-        `auditor_client.stats.nonnegative_projection`. Verdicts rest on the counts as they are.
+        With `consistent`, counts become non-negative and add up to the number of scored people if
+        it is known (else to the sum of the bins). This has no further price; see
+        `auditor_client.stats.nonnegative_projection`. Verdicts use the unchanged counts.
         """
         limits: list[tuple[float | None, float | None]] = [*self.limits(), (None, None)]
         rows = [
@@ -178,7 +222,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return pa.Table.from_pylist(rows, pa.schema({**types, "count": number}))
 
     def share_chart(self) -> "Chart":
-        """Noisy shares per bin and group with their limits. It shows itself in a notebook."""
+        """Return a chart of noisy shares per bin and group, with limits. A notebook displays it."""
         from auditor_client.fairness.bin_intervals import measured_shares
         from auditor_client.kinds.score_histogram.charts import share_chart
 
@@ -196,7 +240,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
     @property
     def error_95(self) -> int:
-        """Each count alone is off by more than this with a probability of at most 5 %."""
+        """Error that each count alone exceeds with a probability of at most 5 %."""
         return self.part("bins").error_95
 
     def _projected(self) -> Mapping[str, Sequence[float]]:
@@ -213,7 +257,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
 
 def bin_limits(bins: Edges | Levels) -> list[tuple[float, float]]:
-    """Low and high end of each bin; of a level, the level twice."""
+    """Return the low and high end of each bin; for a level, the level twice."""
     if isinstance(bins, Edges):
         return list(pairwise(bins.edges))
     return [(level, level) for level in bins.levels]

@@ -1,9 +1,8 @@
-"""The auditor's side of an exchange: one message after the other, until the sums are there.
+"""The auditor's side of an exchange: messages in turn, until the sums are decrypted.
 
-The key lives in this process and nowhere else. A connection that breaks is taken up again by
-sending the last message once more; a run that the service lost is begun anew, on the same charge,
-with a new key. Once a run is answered there is no other: until it is delivered this process must
-live.
+Only this process holds the key. After a broken connection, the client sends the last message again.
+If the service lost a run, the client starts another on the same charge, with a new key. After a run
+is answered, no other run is possible: this process must stay alive until the delivery.
 """
 
 import json
@@ -30,7 +29,9 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.5, 30.0
 
 @dataclass(frozen=True)
 class KeptSums:
-    """The integers that came out, by group and cell, and of which transcript. Only here."""
+    """Decrypted integers by group and cell, with the digest of their transcript; kept on this
+    machine only.
+    """
 
     groups: tuple[str, ...]
     sums: list[list[int]]
@@ -46,7 +47,7 @@ class KeptSums:
 
 
 def load_sums(audit_id: str) -> KeptSums | None:
-    """The sums of an audit, None where it was not run on this machine."""
+    """Return the sums of an audit; return None if it did not run on this machine."""
     path = _path(audit_id)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -69,7 +70,7 @@ def converse(
 ) -> "AuditorParty":
     """Run the protocol to its end; `begin` makes a party with fresh keys.
 
-    `awaited` says who has to open a run that was drawn for it.
+    `awaited` names the regulator who must open a run that was drawn for opening.
     """
     host = urlsplit(transport.url).netloc
     with bar(f"Exchanging encrypted messages with {host} for {audit_id}", show=progress) as line:
@@ -85,7 +86,7 @@ def converse(
 
 @dataclass(frozen=True)
 class _Exchange:
-    """One audit's way to the service, and what is shown meanwhile."""
+    """Exchange of one audit's messages with the service, and its progress display."""
 
     transport: Transport
     audit_id: str
@@ -94,7 +95,9 @@ class _Exchange:
     patience: float | None
 
     def deliver(self, message: bytes) -> bytes:
-        """Return the answer to a message; ask again while a regulator has to open the run."""
+        """Return the answer to a message; repeat the request until the regulator has opened the
+        run.
+        """
         until = None if self.patience is None else time.monotonic() + self.patience
         pause = SHORTEST_WAIT
         while True:
@@ -117,9 +120,9 @@ class _Exchange:
 
     def _say_awaited(self) -> None:
         self.line.say(
-            f"Waiting for {self.awaited()} to open {self.audit_id}, with: auditor regulator open"
-            f" {self.audit_id}. Keep this running: the key of the run is in its memory alone, and"
-            " without it nobody can read the sums"
+            f"Waiting for {self.awaited()} to open {self.audit_id}, with: auditor "
+            f"regulator open {self.audit_id}. Keep this process running: only its memory "
+            "holds the key of the run, without which nobody can read the sums"
         )
 
 
@@ -136,7 +139,7 @@ def _converse(exchange: _Exchange, party: "AuditorParty") -> "AuditorParty":
 
 
 def integers(party: "AuditorParty") -> list[list[int]]:
-    """The sums of a party that has ended."""
+    """Return the sums of a finished party."""
     table: Any = party.sums
     if table is None:
         raise ContractError("The run has not ended.")

@@ -1,4 +1,4 @@
-"""Forecast of a two-party audit: the noise of each sum, compared with the people of a group."""
+"""Forecast of a two-party audit: the noise of each sum compared with the people of a group."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     if half <= _TOO_MUCH:
         return Forecast(said, answers=True)
     return Forecast(
-        f"{said} That tells nothing about a group.",
+        f"{said} That has no information about a group.",
         answers=False,
         enough=f"Enough would be {math.ceil(off / group / _GOOD)} times the epsilon, or"
         f" {math.ceil(off / _GOOD) * request.hidden_groups:,} people.",

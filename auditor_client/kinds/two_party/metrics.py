@@ -1,7 +1,7 @@
 """Metrics of two-party audits, for `audits.two_party`.
 
-Each is a wire model with numbers that both sides must agree on beforehand; see
-docs/explanation/two-party-metrics.md for what is computed of them.
+Each metric is a wire model with numbers on which both sides must agree beforehand.
+docs/explanation/two-party-metrics.md defines the computation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,9 +40,11 @@ def histogram(
 
 
 def false_positives(log: str, predicted: str, actual: str, **rows: Any) -> SoftFalsePositives:
-    """Return the false-positive metric. Columns `predicted` and `actual` count as 1 above one half.
+    """Return the false-positive metric. Values of `predicted` and `actual` above one half count as
+    1.
 
-    `rows` are `where=` (columns and their words) and `rows_per_person=`, as with every metric here.
+    `rows` are `where=` (columns and their categories) and `rows_per_person=`, as for every metric
+    here.
     """
     return validate(
         SoftFalsePositives,
@@ -62,7 +64,9 @@ def outcomes(
     squares: bool = False,
     **rows: Any,
 ) -> SoftOutcomes:
-    """Average outcomes; with `squares` the spread is measured, and costs a cell more."""
+    """Return the metric of average outcomes; `squares` also measures their spread and costs one
+    more cell.
+    """
     return validate(
         SoftOutcomes,
         name="outcomes",
@@ -125,7 +129,8 @@ def pot(
     bandwidth: float,
     **caps: Any,
 ) -> SoftPot:
-    """Outcomes of equally scored people, near each of the reference points of the score.
+    """Return the POT metric: outcomes of equally scored people, near each reference point of the
+    score.
 
     `caps` as for `ndcg`.
     """

@@ -1,4 +1,4 @@
-"""Two-party audits: requests, prices, runs. Groups never leave this machine in the clear."""
+"""Two-party audits: requests, prices, runs. Groups leave this machine only encrypted."""
 
 from abc import ABC, abstractmethod
 from base64 import urlsafe_b64decode
@@ -22,7 +22,7 @@ from auditor_client.transport.http_client import Transport
 from auditor_client.transport.validation import validate
 from openapi.kinds.two_party import KIND
 from openapi.resources import Audit, AuditRequest, SoftMetric, TwoPartyRequest, TwoPartyRun
-from privacy.metric_values.from_request import metric_of
+from privacy.metric_values.from_request import make_metric
 
 if TYPE_CHECKING:
     from privacy.two_party import AuditorParty, RunTerms
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Result[Any])
 RegulatorKey = Mapping[str, Any] | str | Path
 WEIGHT_SCALE = 1_000
-# A group with fewer people by the sum of its weights is not audited.
+# Smallest audited group, in people by the sum of its weights.
 MINIMUM_POPULATION = 10.0
 
 
 class TwoPartyRequests:
-    """Builders of requests that show no group."""
+    """Builders of requests that hide the groups."""
 
     def two_party(
         self,
@@ -46,7 +46,7 @@ class TwoPartyRequests:
         weight_scale: int = WEIGHT_SCALE,
         mandate_id: str | None = None,
     ) -> TwoPartyRequest:
-        """The request of `audits.two_party`."""
+        """Return the request of `audits.two_party`."""
         return validate(
             TwoPartyRequest,
             kind=KIND.name,
@@ -98,22 +98,23 @@ class TwoPartyAudits(ABC):
         progress: bool = True,
         patience: float | None = None,
     ) -> TwoPartyResult:
-        """A metric by groups that the platform does not learn, of values that you do not (paper 5).
+        """Compute a metric for groups hidden from the platform, from values hidden from you (paper
+        5).
 
-        `metric` is made by `auditor_client.kinds.two_party.metrics`, `people` by
-        `audiences.upload_weighted`. The key of the run is sealed to `regulator_key`, the public
-        Ed25519 JWK of the regulator who granted the mandate, or its file: have it from the
-        regulator, not from the platform. Weights are rounded to parts of `weight_scale`. Where the
-        run is drawn to be opened, this waits for the regulator, for `patience` seconds or without
-        limit.
+        `metric` comes from `auditor_client.kinds.two_party.metrics`, `people` from
+        `audiences.upload_weighted`. The key of the run is sealed to `regulator_key`: the public
+        Ed25519 JWK, or its file, of the regulator who granted the mandate. Obtain it from the
+        regulator, not from the platform. Weights are rounded to multiples of 1 / `weight_scale`. If
+        the run is drawn to be opened, the call waits for the regulator, for `patience` seconds
+        (default: without limit).
 
         A group with fewer people than `minimum_population` (default 10), by the sum of its weights,
-        is refused before anything is charged: its average would say more of its few people than
-        of the group.
+        is refused before anything is charged: its average would reveal more about its few people
+        than about the group.
 
-        A run that was interrupted is continued by the same call, of the same audience. The key of
-        a run is in this process alone: after the platform has answered, only this process can read
-        the sums. `claim` is one that `auditor.pending.claimed` gave before the upload.
+        The same call, with the same audience, continues an interrupted run. Only this process holds
+        the key of a run: after the platform has answered, only this process can read the sums.
+        `claim` comes from `auditor.pending.claimed`, before the upload.
         """
         _refuse_few(people, minimum_population)
         request = self.requests.two_party(
@@ -141,23 +142,26 @@ class TwoPartyAudits(ABC):
     def _party(
         self, audit: Audit, request: TwoPartyRequest, people: WeightedAudience, key: bytes
     ) -> "AuditorParty":
-        """A party with fresh keys, once the service says that it means the same."""
+        """Return a party with fresh keys, after the service states the same terms."""
         from privacy.two_party import AuditorParty, sealing_key_of, weights_of
 
         stated = self._run_of(audit)
         if stated.answered:
             raise AuditFailedError(
-                f"{audit.id} was answered in a run whose key is lost: it was in the memory of a"
-                " process that ended. Its charge stays, and nobody can read its sums."
+                f"{audit.id} was answered in a run whose key is lost, because its process "
+                "ended. The charge stays, and nobody can read the sums."
             )
         candidates = people.audience.wire.candidates
         terms = terms_of(audit.id, request, len(people.weights.shares), candidates)
         if stated.terms.encode() != terms.to_json():
-            raise TrustError("The service would compute by other terms than were asked for.")
+            raise TrustError(
+                "The service states other terms than the requested ones. Nothing was sent."
+            )
         if public_bytes(stated.regulator_jwk) != key:
             raise TrustError(
-                f"The service names another key of {stated.regulator_id} than you trust. Its"
-                " holder could read your weights. Ask the regulator; nothing was sent.",
+                f"The service names another key of {stated.regulator_id} than the one "
+                "that you trust. Nothing was sent. The holder of that key could read "
+                "your weights. Ask the regulator.",
                 case="another-key",
             )
         weights = weights_of(people.weights.shares, request.weight_scale)
@@ -166,7 +170,7 @@ class TwoPartyAudits(ABC):
 
 
 def _refuse_few(people: WeightedAudience, least: float) -> None:
-    """Raise InputError if some group has too few people, by what was uploaded or declared."""
+    """Raise InputError if a group has too few uploaded or declared people."""
     from auditor_client.demographics import Probabilities
     from auditor_client.two_party import too_few  # SciPy takes a second to import
 
@@ -174,8 +178,8 @@ def _refuse_few(people: WeightedAudience, least: float) -> None:
     if small := too_few(weights, least):
         sums = ", ".join(f"{name} ({weights[name].sum():.1f})" for name in small)
         raise InputError(
-            f"Groups of fewer than {least:g} people, by the sum of their weights: {sums}. Nothing"
-            " was charged. Join groups, or name more people.",
+            f"Groups of fewer than {least:g} people, by the sum of their weights: {sums}. "
+            "Nothing was charged. Merge groups, or name more people.",
             case="few-people",
         )
 
@@ -188,13 +192,13 @@ def terms_of(
         from privacy.two_party.service_terms import service_terms
     except ImportError as error:
         raise InputError(
-            "Two-party audits need more: pip install 'platform-auditor[two-party]'."
+            "Two-party audits need further packages: pip install 'platform-auditor[two-party]'."
         ) from error
     return service_terms(
         audit_id,
         rows=rows,
         groups=request.hidden_groups,
-        layout=metric_of(request.metric.model_dump()).layout,
+        layout=make_metric(request.metric.model_dump()).layout,
         weight_scale=request.weight_scale,
         epsilon=Fraction(request.epsilon),
         candidates=candidates,
@@ -202,7 +206,7 @@ def terms_of(
 
 
 def public_bytes(key: RegulatorKey) -> bytes:
-    """The 32 bytes of a public Ed25519 key, from its JWK or the file of it."""
+    """Return the 32 bytes of a public Ed25519 key, from its JWK or a JWK file."""
     jwk = read_public(Path(key)) if isinstance(key, str | Path) else checked_public(key)
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):
         raise InputError("The regulator's key must be an Ed25519 key (a public JWK).")

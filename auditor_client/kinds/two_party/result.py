@@ -1,4 +1,4 @@
-"""A two-party audit: a receipt for what was computed, and sums that only this machine holds."""
+"""Two-party audit: a receipt of the computation, and sums that only this machine holds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from auditor_client.kinds.two_party.exchange import KeptSums, load_sums
 from auditor_client.stats.noise_distributions import Laplace, Noise
 from openapi.kinds import two_party as contract
 from openapi.resources import AuditKind, TwoPartyRelease, TwoPartyRequest
-from privacy.metric_values.from_request import HISTOGRAM, Metric, metric_of
+from privacy.metric_values.from_request import HISTOGRAM, Metric, make_metric
 
 if TYPE_CHECKING:
     from auditor_client.two_party import Average, Decision, Ratios, SoftGroupSums
@@ -23,9 +23,10 @@ _ASKED = ("metric", "hidden_groups", "weight_scale")
 
 @dataclass(frozen=True, repr=False)
 class TwoPartyResult(Result[TwoPartyRelease]):
-    """Sums of a metric by groups that the platform never saw, and the receipt of the run.
+    """Sums of a metric for groups hidden from the platform, and the receipt of the run.
 
-    `sums` are those of `auditor_client.two_party`, which has the readings, intervals and decisions.
+    `sums` are `NoisySums` of `auditor_client.two_party`, which has metrics, intervals and
+    decisions.
     """
 
     kind: ClassVar[AuditKind] = contract.KIND.name
@@ -35,12 +36,12 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         yield from (
             name.replace("_", " ") for name in _ASKED if getattr(asked, name) != getattr(made, name)
         )
-        if made.cells != list(metric_of(asked.metric.model_dump()).layout.cells):
+        if made.cells != list(make_metric(asked.metric.model_dump()).layout.cells):
             yield "cells"
 
     @property
     def metric(self) -> Metric:
-        return metric_of(self.release.metric.model_dump())
+        return make_metric(self.release.metric.model_dump())
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -48,12 +49,12 @@ class TwoPartyResult(Result[TwoPartyRelease]):
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise on each integer sum."""
+        """The distribution of the noise on each integer sum."""
         return Laplace(1 / self.part("sums").noise_scale)
 
     @property
     def sums(self) -> "SoftGroupSums":
-        """By group and cell, in numbers of people, with what is known of their noise."""
+        """Sums by group and cell, in numbers of people, with the distribution of their noise."""
         from auditor_client.two_party import SoftGroupSums  # SciPy takes a second to import
 
         return SoftGroupSums.of(
@@ -66,9 +67,10 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         )
 
     def ratios(self, part: int = 0) -> "Ratios":
-        """The metric of each group as a ratio: of a bin, rank or point where there are several.
+        """Return the metric of each group as a ratio, for one bin, rank or point if there are
+        several.
 
-        Of an AUC there is none: see `two_party.aucs(sums)`.
+        An AUC is not a ratio: see `two_party.aucs(sums)`.
         """
         from auditor_client import two_party
 
@@ -80,7 +82,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         if name == "lot":
             return two_party.rank_gaps(self.sums, part)
         if name == "auc":
-            raise InputError("An AUC is no ratio of sums: use `two_party.aucs(audit.sums)`.")
+            raise InputError("An AUC is not a ratio of sums. Use `two_party.aucs(audit.sums)`.")
         read = {
             "false-positives": two_party.false_flags,
             "outcomes": two_party.outcomes,
@@ -89,9 +91,10 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return read[name](self.sums)
 
     def decide(self, tolerance: float, delta: float = 0.05) -> "Decision":
-        """The metric's own rule at this tolerance, wrong with probability at most delta.
+        """Return the decision of the metric's own rule at this tolerance, wrong with probability at
+        most delta.
 
-        For groups of too few people, of whom nothing can be told, it is inconclusive.
+        For groups of too few people, it is inconclusive.
         """
         from auditor_client import two_party
 
@@ -112,9 +115,10 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return two_party.spread_beyond(self.ratios(), tolerance, delta)
 
     def averages(self, part: int = 0, delta: float = 0.05) -> "list[Average]":
-        """The metric of each group between limits: of a bin, rank or point where there are several.
+        """Return the metric of each group with limits, for one bin, rank or point if there are
+        several.
 
-        Those of an AUC have everybody's at the end.
+        For an AUC, the last value is that of everybody.
         """
         from auditor_client import two_party
 
@@ -123,7 +127,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         return self.ratios(part).averages(delta)
 
     def frame(self) -> pa.Table:
-        """Group, cell and noisy sum in numbers of people, one row each."""
+        """Return group, cell and noisy sum in numbers of people, one row each."""
         sums = self.sums
         rows = [
             {"group": group, "cell": cell, "sum": float(value)}
@@ -143,7 +147,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
         kept = load_sums(self.id)
         if kept is None:
             raise InputError(
-                f"The sums of {self.id} were decrypted on another machine: nobody else has them."
+                f"The sums of {self.id} were decrypted on another machine, which alone holds them."
             )
         if kept.transcript != self.release.transcript:
             raise ReceiptError(f"The receipt of {self.id} is of another run than its sums.")

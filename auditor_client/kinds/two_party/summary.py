@@ -1,4 +1,4 @@
-"""Answer of a two-party audit: the metric of each hidden group between its limits."""
+"""Answer of a two-party audit: the metric of each hidden group, with limits."""
 
 from typing import TYPE_CHECKING
 
@@ -6,9 +6,9 @@ from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import (
-    between,
     confidence,
-    listed,
+    format_interval,
+    join_words,
     lower,
     number,
     places_for,
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from auditor_client.two_party import Average
     from auditor_client.two_party.decisions import Decision
 
-# Metrics that are one number for each group.
+# Metrics with one number for each group.
 OF_ONE_NUMBER = ("false-positives", "outcomes", "auc", "ndcg")
 
 
 def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
-    """Return the averages, and the verdict where the judgement has a tolerance."""
+    """Return the averages, and the verdict if the judgement has a tolerance."""
     name = audit.release.metric.name
     if load_sums(audit.id) is None:
         return _without_sums(audit)
@@ -34,21 +34,23 @@ def summarise(audit: TwoPartyResult, judged: Judgement) -> Summary:
     if decided is not None:
         lead = _decided(decided)
     elif name in OF_ONE_NUMBER:
-        lead = f"{TITLES[name]} {listed(map(_words, averages(audit, judged)))}"
+        lead = f"{TITLES[name]} {join_words(map(_words, averages(audit, judged)))}"
         lead = f"{lead} ({confidence(judged.delta)} each)."
     else:
-        lead = f"{TITLES[name]} for {listed(audit.groups)}."
+        lead = f"{TITLES[name]} for {join_words(audit.groups)}."
     return Summary(
         lead,
         decided.verdict if decided else None,
         details=(
-            "The platform computed on values that it could not see; the sums were decrypted on"
-            " this machine alone.",
+            "The platform computed on encrypted weights; only this machine decrypted the sums.",
         ),
         table=_table(audit, judged),
         assumptions=(
-            "Weights say to which group each person belongs, or with which probability.",
-            "The regulator may open any run; a run that was not computed as agreed is found then.",
+            "Weights are the probabilities that a person belongs to each group.",
+            (
+                "The regulator may open any run; the opening shows whether it was computed "
+                "as agreed."
+            ),
         ),
     )
 
@@ -67,7 +69,7 @@ def _decided(found: "Decision") -> str:
     return (
         f"{lead} The largest one found ({found.rule}): {worst.first} is"
         f" {number(worst.value, places)} above {worst.second},"
-        f" {between(worst.low, worst.high)} ({confidence(found.delta)})."
+        f" {format_interval(worst.low, worst.high)} ({confidence(found.delta)})."
     )
 
 
@@ -79,13 +81,13 @@ TITLES = {
     "outcomes": "Average outcomes:",
     "auc": "How well scores rank (AUC):",
     "ndcg": "Quality of the lists shown (NDCG):",
-    "lot": "What each rank is worth was computed",
+    "lot": "The value of each rank was computed",
     "pot": "Outcomes of equally scored people were computed",
 }
 
 
 def averages(audit: TwoPartyResult, judged: Judgement) -> "list[Average]":
-    """Return the metric of each group; of several parts, the first."""
+    """Return the metric of each group; if it has several parts, the first."""
     return audit.averages(0, judged.delta)
 
 
@@ -116,9 +118,11 @@ def _table(audit: TwoPartyResult, judged: Judgement) -> PresentedTable:
 
 def _without_sums(audit: TwoPartyResult) -> Summary:
     return Summary(
-        "The sums of this run are not on this machine: the SDK decrypted them where it ran.",
+        "The sums of this run are not on this machine: the SDK decrypted them on the "
+        "machine that ran it.",
         details=(
-            f"The platform computed {audit.release.metric.name} on values that it could not see,"
-            " and signed the receipt. `auditor audit show` answers on the machine that ran it.",
+            f"The platform computed {audit.release.metric.name} on encrypted weights, and "
+            "signed the receipt. Run `auditor audit show` on the machine that ran the "
+            "audit.",
         ),
     )

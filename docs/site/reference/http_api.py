@@ -52,7 +52,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
 
 
 def _exchanged(operation: dict[str, Any]) -> Iterator[str]:
-    """What is sent, and what comes back by status."""
+    """Yield what is sent, and what comes back by status."""
     if body := operation.get("requestBody"):
         yield from ("", "Body: " + _content(body))
     yield from ("", "| status | answer |", "|---|---|")

@@ -1,9 +1,9 @@
-"""The paper's own setting: two teams of one organisation, and exact sums.
+"""Setting of the paper: two teams of one organisation, and exact sums.
 
-Nothing here goes through the waist, and nothing of it may leave: results are exact, and the tester
-sees who matched, their ranks and their neighbours. For an outside auditor there is
-`privacy.two_party` itself. There is no bootstrap: exact sums of known resamples are a linear system
-for the data of every person (docs/explanation/two-party.md).
+Nothing here passes through the waist, and no result may leave the organisation: results are exact,
+and the tester sees who matched, their ranks and their neighbours. Outside auditors use
+`privacy.two_party`. There is no bootstrap: exact sums of known resamples are a linear system for
+the data of every person (docs/explanation/two-party.md).
 """
 
 from replications.paper_5.two_teams.client import ClientParty

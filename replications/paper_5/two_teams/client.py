@@ -1,4 +1,4 @@
-"""The client's end in the library: P₂, who holds the values and the key, and sees no weight."""
+"""The client's side in the library: P₂, who holds the values and the key, and sees no weight."""
 
 import os
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.bfv_ring import words_of
+from privacy.two_party.bfv_ring import parse_words
 from privacy.two_party.domain_separation import run_of, values_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.keys import SecretKey
@@ -19,10 +19,10 @@ from privacy.two_party.private_set_intersection import (
     TOKEN,
     Blinding,
     Spread,
-    each,
-    side_by_side,
+    map_in_threads,
+    split_items,
 )
-from privacy.two_party.randomness import permutation
+from privacy.two_party.randomness import draw_permutation
 from privacy.two_party.residues import Words
 from replications.paper_5.two_teams.message_order import PART, ROWS_PART, script
 from replications.paper_5.two_teams.results import together
@@ -32,10 +32,15 @@ from replications.paper_5.two_teams.terms import LibraryTerms
 
 
 class ClientParty(Answering):
-    """One run. `tokens`: 32 bytes for each person that `rows` speaks of."""
+    """Client of one run. `tokens`: 32 bytes for each person in `rows`."""
 
     def __init__(
-        self, terms: LibraryTerms, tokens: bytes, rows: ClientRows, *, spread: Spread = side_by_side
+        self,
+        terms: LibraryTerms,
+        tokens: bytes,
+        rows: ClientRows,
+        *,
+        spread: Spread = map_in_threads,
     ) -> None:
         super().__init__(Setting.LIBRARY, terms.digest, script(terms))
         if len(tokens) != TOKEN * terms.people:
@@ -54,7 +59,7 @@ class ClientParty(Answering):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """tuples × cells × columns, if the client is to learn them."""
+        """Sums (tuples × cells × columns), if the client learns them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the client")
         return self._sums
@@ -95,19 +100,19 @@ class ClientParty(Answering):
         return b""
 
     def _doubly_blinded(self, body: bytes) -> list[bytes]:
-        """Members with both keys on them, and their weights as they came."""
+        """Return members blinded with both keys, and their weights as received."""
         length = POINT + vector_length(self.terms)
         rows = [body[start : start + length] for start in range(0, len(body), length)]
-        points = each(self._blinding.of_points(b"".join(row[:POINT] for row in rows)))
+        points = split_items(self._blinding.of_points(b"".join(row[:POINT] for row in rows)))
         return [point + row[POINT:] for point, row in zip(points, rows, strict=True)]
 
     def _shuffled_body(self, part: int) -> bytes:
         if part == 0:
-            self._members = [self._members[place] for place in permutation(len(self._members))]
+            self._members = [self._members[place] for place in draw_permutation(len(self._members))]
         return b"".join(self._members[part * CHUNK : (part + 1) * CHUNK])
 
     def _encrypted(self, cipher: int) -> bytes:
-        """One column of values in one block, in every ring."""
+        """Return one column of values in one block, encrypted in every ring."""
         block, column = divmod(cipher, self.terms.columns)
         values = self._rows.values[self._block(block), column]
         return b"".join(
@@ -121,7 +126,7 @@ class ClientParty(Answering):
         """Decrypt products with masks: this party's shares of them."""
         kept = self.terms.floodings[0].kept
         shape = (-1, len(self._keys), 2, len(kept), self.terms.rings[0].degree)
-        for job, rings in enumerate(words_of(body, shape, kept), start=part * PART):
+        for job, rings in enumerate(parse_words(body, shape, kept), start=part * PART):
             cipher, which = divmod(job, len(self.terms.tuples))
             block, column = divmod(cipher, self.terms.columns)
             for number, (key, parts) in enumerate(zip(self._keys, rings, strict=True)):

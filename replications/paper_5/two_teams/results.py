@@ -1,4 +1,4 @@
-"""Two shares together, and the same sums in the clear."""
+"""Sums from two shares, and the same sums unencrypted."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -6,16 +6,19 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy.two_party.residues import Words, signed
+from privacy.two_party.residues import Words, combine_residues
 from replications.paper_5.two_teams.rows import ClientRows
 from replications.paper_5.two_teams.terms import LibraryTerms
 
 
 def together(terms: LibraryTerms, own: Words, others: Words) -> NDArray[np.object_]:
-    """The sums that two shares make: tuples × cells × columns, exact integers."""
+    """Return the sums from two shares: tuples × cells × columns, exact integers."""
     moduli = [ring.modulus for ring in terms.rings]
     sums = np.array([(one + other) % m for one, other, m in zip(own, others, moduli, strict=True)])
-    found = [signed([int(x) for x in parts], moduli) for parts in sums.reshape(len(moduli), -1).T]
+    found = [
+        combine_residues([int(x) for x in parts], moduli)
+        for parts in sums.reshape(len(moduli), -1).T
+    ]
     return np.array(found, object).reshape(terms.shape)
 
 
@@ -37,6 +40,6 @@ def plaintext_sums(
 
 
 def _product(of_rows: NDArray[np.object_], groups: tuple[int, ...]) -> NDArray[np.object_]:
-    """The weight of each row for a tuple of groups: the product of its members' weights."""
+    """Return the weight of each row for a tuple of groups: the product of its members' weights."""
     factors = (of_rows[:, place, group] for place, group in enumerate(groups))
     return reduce(np.multiply, factors)

@@ -1,4 +1,4 @@
-"""The two tables: rows of the client, and vectors of weights as the tester hands them around."""
+"""The two tables: rows of the client, and vectors of weights as the tester sends them."""
 
 import os
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _NONCE, _TAG = 12, 16
 
 @dataclass(frozen=True)
 class Places:
-    """The members of each row (row × member), and its cell."""
+    """Members of each row (row × member), and its cell."""
 
     members: Integers
     cell: Integers
@@ -49,8 +49,8 @@ class Places:
     def check(self, terms: LibraryTerms) -> None:
         """Raise `MalformedError` if a cell is of fewer tuples of members than the terms allow.
 
-        The exact sum of a cell of one row is that row: it would tell the learner the weights or
-        the values of its members.
+        The exact sum of a cell of one row is that row: it would reveal the weights or the values of
+        its members.
         """
         distinct = np.unique(np.column_stack([self.cell, self.members]), axis=0)
         _, counts = np.unique(distinct[:, 0], return_counts=True)
@@ -63,7 +63,7 @@ class Places:
 
 @dataclass(frozen=True)
 class ClientRows:
-    """The client's table: where each row belongs, and its values (row × column)."""
+    """Client's table: the place of each row, and its values (row × column)."""
 
     places: Places
     values: Integers
@@ -80,12 +80,12 @@ class ClientRows:
 
 
 def vector_length(terms: LibraryTerms) -> int:
-    """The bytes of one member's encrypted weights."""
+    """Return the bytes of one member's encrypted weights."""
     return _NONCE + 8 * terms.groups + _TAG
 
 
 class VectorKey:
-    """The tester's symmetric key: AES-256 in GCM, a fresh nonce for each member."""
+    """Tester's symmetric key: AES-256 in GCM, with a fresh nonce for each member."""
 
     def __init__(self) -> None:
         self._cipher = AESGCM(AESGCM.generate_key(256))

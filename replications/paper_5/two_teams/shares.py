@@ -2,9 +2,9 @@
 
 The client encrypts its values in slots, 16,384 to a ciphertext. The tester multiplies each slot by
 a weight, adds a mask r that is uniform modulo t, hides and floods, and sends it back; the client
-decrypts w·v + r. Now the tester has −r and the client w·v + r: each number alone is uniform,
-and their sum is the product. Each party sums its own shares over the rows of each cell, in the
-clear. The party that learns a sum gets the other's share of that sum only.
+decrypts w·v + r. Now the tester has −r and the client w·v + r: each number alone is uniform, and
+their sum is the product. Each party sums its own shares over the rows of each cell, unencrypted.
+The party that learns a sum gets only the other's share of that sum.
 
 There is one sum for each cell, tuple and column, and no resample. Sums of resamples whose draws are
 known are linear equations: from as many as there are units, the learner solves for every product.
@@ -22,10 +22,10 @@ import seal
 from numpy.typing import NDArray
 
 from privacy.two_party import randomness
-from privacy.two_party.bfv_ring import Ring, added
+from privacy.two_party.bfv_ring import Ring, add_modulo
 from privacy.two_party.flooding import Flooding
-from privacy.two_party.residues import Words, centred
-from privacy.two_party.sums import hidden
+from privacy.two_party.residues import Words, centre
+from privacy.two_party.sums import rerandomise
 from replications.paper_5.two_teams.rows import Places
 from replications.paper_5.two_teams.terms import LibraryTerms
 
@@ -34,7 +34,7 @@ _HALF = np.uint64(30)
 
 
 def in_slots(ring: Ring, integers: NDArray[np.int64], guard: int = 0) -> seal.Plaintext:
-    """Integers, one a slot. The slots left over hold 0, and the last of all the guard.
+    """Return integers, one per slot. Unused slots have 0, and the last slot the guard.
 
     A block of weights has 1 there, and one of values 0: so no factor is 0 in all slots, which SEAL
     refuses.
@@ -47,15 +47,17 @@ def in_slots(ring: Ring, integers: NDArray[np.int64], guard: int = 0) -> seal.Pl
 def masked(
     flooding: Flooding, cipher: seal.Ciphertext, zero: seal.Ciphertext, weights: Integers
 ) -> tuple[Words, Words]:
-    """The mask of each slot, and the ciphertext of weights · values + mask, switched down."""
+    """Return the mask of each slot, and the ciphertext of weights · values + mask, switched
+    down.
+    """
     ring = flooding.ring
     factor = ring.evaluated(in_slots(ring, weights, guard=1))
-    halves = hidden(ring, ring.evaluator.multiply_plain(cipher, factor), zero)
-    flood = randomness.wide(flooding.bound, ring.primes, ring.degree)
-    halves[0] = added(halves[0], flood, ring.primes)
+    halves = rerandomise(ring, ring.evaluator.multiply_plain(cipher, factor), zero)
+    flood = randomness.uniform_wide(flooding.bound, ring.primes, ring.degree)
+    halves[0] = add_modulo(halves[0], flood, ring.primes)
     whole = ring.ciphertext(halves, evaluated=False)
-    mask = randomness.below(ring.modulus, ring.degree)
-    ring.evaluator.add_plain_inplace(whole, in_slots(ring, centred(mask, ring.modulus)))
+    mask = randomness.uniform_below(ring.modulus, ring.degree)
+    ring.evaluator.add_plain_inplace(whole, in_slots(ring, centre(mask, ring.modulus)))
     for _ in range(flooding.drops):
         ring.evaluator.mod_switch_to_next_inplace(whole)
     return mask, ring.parts(whole)

@@ -1,4 +1,4 @@
-"""The terms of a computation by two teams of one organisation, the paper's own setting.
+"""Terms of a computation by two teams of one organisation, the paper's own setting.
 
 The client's table has rows, each about one member or about a tuple of them (two that are ranked one
 below the other, a pair of a positive and a negative), with values and a *cell* that it counts in (a
@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from privacy.errors import BoundsError
-from privacy.two_party.bfv_ring import SLOTS, Ring, ring
+from privacy.two_party.bfv_ring import SLOTS, Ring, load_ring
 from privacy.two_party.domain_separation import TAG
 from privacy.two_party.flooding import Flooding
 from privacy.two_party.messages import MAX_MESSAGE
@@ -32,7 +32,7 @@ LEAST_ROWS = 10
 
 @dataclass(frozen=True)
 class LibraryTerms:
-    """All that both teams know beforehand: sizes, bounds, and who learns the sums.
+    """Terms that both teams know beforehand: sizes, bounds, and the learner of the sums.
 
     `members` are those of the tester's table, `people` those of the client's. `tuples` are the
     groups asked for, one group for each member of a row. A cell that is not empty has at least
@@ -67,12 +67,12 @@ class LibraryTerms:
 
     @property
     def arity(self) -> int:
-        """The members of a row."""
+        """The number of members of a row."""
         return len(self.tuples[0])
 
     @property
     def products(self) -> int:
-        """The sums of one cell: tuples by columns."""
+        """The number of sums of one cell: tuples by columns."""
         return len(self.tuples) * self.columns
 
     @property
@@ -87,11 +87,11 @@ class LibraryTerms:
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
         largest = self.rows * int(self.weights.largest**self.arity) * self.values.largest
-        return tuple(ring(SLOTS, modulus) for modulus in moduli_for(largest))
+        return tuple(load_ring(SLOTS, modulus) for modulus in moduli_for(largest))
 
     @cached_property
     def floodings(self) -> tuple[Flooding, ...]:
-        """Weights in slots are polynomials with coefficients up to t/2, N of them."""
+        """Flooding of each ring: weights in slots are polynomials with N coefficients up to t/2."""
         return tuple(Flooding(r, r.degree * (r.modulus // 2 + 1), drops=2) for r in self.rings)
 
     @property
@@ -100,7 +100,7 @@ class LibraryTerms:
 
     @property
     def block_rows(self) -> int:
-        """The rows that one ciphertext holds: all slots but the guard."""
+        """The number of rows in one ciphertext: all slots except the guard."""
         return SLOTS.degree - 1
 
     @cached_property

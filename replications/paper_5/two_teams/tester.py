@@ -1,6 +1,6 @@
-"""The tester's end in the library: P₁, who holds the weights and makes the join.
+"""The tester's side in the library: P₁, who holds the weights and makes the join.
 
-What this tells it beyond the sums, and why it is only for two teams of one organisation:
+The tester learns the following beyond the sums, so this is only for two teams of one organisation:
 - the weights of everybody who matched. They come back shuffled, but a vector of six probabilities
   is nearly a name, and their number is the size of the intersection;
 - the cell of each row (a rank, a threshold), and which members share a row (neighbours in a list).
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
-from privacy.two_party.ciphertexts import polynomials, whole
+from privacy.two_party.ciphertexts import expand_polynomials, rebuild_ciphertext
 from privacy.two_party.domain_separation import run_of, values_label, zero_label
 from privacy.two_party.errors import SpentError
 from privacy.two_party.message_loop import AskingParty
@@ -25,8 +25,8 @@ from privacy.two_party.private_set_intersection import (
     TOKEN,
     Blinding,
     Spread,
-    each,
-    side_by_side,
+    map_in_threads,
+    split_items,
 )
 from privacy.two_party.residues import Words
 from replications.paper_5.two_teams.message_order import PART, script
@@ -39,7 +39,7 @@ Integers = NDArray[np.int64]
 
 
 class TesterParty(AskingParty):
-    """One run. `weights`: member × group; `tokens`: 32 bytes a member."""
+    """Tester of one run. `weights`: member × group; `tokens`: 32 bytes per member."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class TesterParty(AskingParty):
         tokens: bytes,
         weights: Integers,
         *,
-        spread: Spread = side_by_side,
+        spread: Spread = map_in_threads,
     ) -> None:
         super().__init__(Setting.LIBRARY, terms.digest, script(terms))
         if weights.shape != (terms.members, terms.groups) or len(tokens) != TOKEN * terms.members:
             raise BoundsError("there is not one token and one row of weights for each member")
-        if len(set(each(tokens))) != terms.members:
+        if len(set(split_items(tokens))) != terms.members:
             raise BoundsError(
                 "a member is in the table twice: keep one row of each", case="member-twice"
             )
@@ -74,7 +74,7 @@ class TesterParty(AskingParty):
 
     @property
     def sums(self) -> NDArray[np.object_]:
-        """tuples × cells × columns, if the tester is to learn them."""
+        """Sums (tuples × cells × columns), if the tester learns them."""
         if self._sums is None:
             raise SpentError("the sums are not here yet, or not for the tester")
         return self._sums
@@ -83,17 +83,17 @@ class TesterParty(AskingParty):
         if slot.kind is MessageKind.WELCOME:
             self._chain.run = run_of(self.terms.digest, self._nonce, body)
         elif slot.kind is MessageKind.KEY:
-            self._zeros.extend(polynomials(self.terms.rings, body)[0])
+            self._zeros.extend(expand_polynomials(self.terms.rings, body)[0])
         elif slot.kind is MessageKind.SHUFFLED:
             length = POINT + vector_length(self.terms)
             rows = (body[start : start + length] for start in range(0, len(body), length))
             self._vectors_of.update({row[:POINT]: row[POINT:] for row in rows})
         elif slot.kind is MessageKind.CANDIDATES:
-            self._people += each(self._blinding.of_points(body))
+            self._people += split_items(self._blinding.of_points(body))
         elif slot.kind is MessageKind.ROWS:
             self._parts.append(Places.from_bytes(self.terms, body))
         elif slot.kind is MessageKind.VALUES:
-            ciphers = polynomials(self.terms.rings, body)
+            ciphers = expand_polynomials(self.terms.rings, body)
             if len(self._ciphers) + len(ciphers) == self.terms.blocks * self.terms.columns:
                 self._join()
             self._ciphers.extend(ciphers)
@@ -115,10 +115,10 @@ class TesterParty(AskingParty):
         return b""
 
     def _members_body(self, part: int) -> bytes:
-        """Blinded members with their weights, which only this party can decrypt."""
+        """Return blinded members with their weights, which only this party can decrypt."""
         here = slice(part * CHUNK, (part + 1) * CHUNK)
         tokens = self._tokens[here.start * TOKEN : here.stop * TOKEN]
-        points = each(self._blinding.of_tokens(self._run, tokens))
+        points = split_items(self._blinding.of_tokens(self._run, tokens))
         rows = zip(points, self._weights[here], strict=True)
         body = b"".join(point + self._key.encrypt(weights) for point, weights in rows)
         if here.stop >= self.terms.members:
@@ -126,7 +126,9 @@ class TesterParty(AskingParty):
         return body
 
     def _join(self) -> None:
-        """The weights of the client's people: 0 where nobody matched. Then no point is kept."""
+        """Set the weights of the client's people (0 for those without a match), and drop all
+        points.
+        """
         where = Places.joined(self._parts)
         where.check(self.terms)
         nothing = np.zeros(self.terms.groups, np.int64)
@@ -138,22 +140,26 @@ class TesterParty(AskingParty):
         self._people.clear()
 
     def _masked(self, cipher: int, which: int) -> bytes:
-        """Weights for one tuple of groups times one column of values in one block, masked."""
+        """Return the masked products of weights for one tuple of groups and one column of values in
+        one block.
+        """
         block, column = divmod(cipher, self.terms.columns)
         here = slice(block * self.terms.block_rows, (block + 1) * self.terms.block_rows)
         weights = self._row_weights(here, self.terms.tuples[which])
         made = []
         for number, flooding in enumerate(self.terms.floodings):
             label = values_label(self._run, number, cipher)
-            values = whole(flooding.ring, self._ciphers[cipher][number], label)
-            zero = whole(flooding.ring, self._zeros[number], zero_label(self._run, number))
+            values = rebuild_ciphertext(flooding.ring, self._ciphers[cipher][number], label)
+            zero = rebuild_ciphertext(
+                flooding.ring, self._zeros[number], zero_label(self._run, number)
+            )
             mask, parts = masked(flooding, values, zero, weights)
             self._masks[number, here, which, column] = mask[: len(weights)]
             made.append(parts.tobytes())
         return b"".join(made)
 
     def _row_weights(self, here: slice, groups: tuple[int, ...]) -> Integers:
-        """The product of the weights of each row's members, in these groups."""
+        """Return the product of the weights of each row's members, in these groups."""
         members = self._where.members[here]
         weights = np.ones(len(members), np.int64)
         for place, group in enumerate(groups):
@@ -161,7 +167,7 @@ class TesterParty(AskingParty):
         return weights
 
     def _share(self) -> Words:
-        """The tester's share of every sum: −mask for each product."""
+        """Return the tester's share of every sum: −mask for each product."""
         return np.stack(
             [
                 (np.uint64(ring.modulus) - summed(self.terms, ring.modulus, self._where, mask))

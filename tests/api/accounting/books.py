@@ -22,7 +22,7 @@ from sqlmodel import Session, select
 from api.accounting import balance_blocks
 from api.accounting import charge as charging
 from api.accounting.memberships import load_charged_members, load_membership
-from api.accounting.platform_budget import window_of
+from api.accounting.platform_budget import number_of_window
 from api.accounting.prices import exact_price
 from api.audiences.erasure import erase
 from api.db import (
@@ -31,7 +31,7 @@ from api.db import (
     AuditRow,
     ChargeRow,
     GroupRow,
-    HeadRow,
+    LedgerEndRow,
     MandateRow,
     PersonBlockRow,
     PlatformAccountRow,
@@ -222,9 +222,9 @@ class Books:
         """Return the window's number in the model, its spending, and the ledger's time."""
         with self.store.read() as session:
             account = session.exec(select(PlatformAccountRow)).one()
-            latest = session.exec(select(HeadRow)).one().latest
+            latest = session.exec(select(LedgerEndRow)).one().latest
         hours = (latest - BEGINNING) // timedelta(hours=1)
-        window = window_of(latest)
+        window = number_of_window(latest)
         assert account.window <= window
         spent = account.spent if account.window == window else Fraction(0)
         return window - 681, spent, hours

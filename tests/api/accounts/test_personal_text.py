@@ -40,7 +40,7 @@ def test_commitments_are_found_in_a_body_however_deep() -> None:
         "list": [{"deep": {"commitment": "sha256:b"}}, "text", 1, None],
         "jwk": {"commitment": "not alone", "kty": "OKP"},
     }
-    assert list(personal_text.commitments_in(body)) == ["sha256:a", "sha256:b"]
+    assert list(personal_text.list_commitments(body)) == ["sha256:a", "sha256:b"]
 
 
 def test_what_is_erased_about_one_is_erased_for_all(session: Session) -> None:

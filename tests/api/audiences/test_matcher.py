@@ -18,7 +18,7 @@ from sqlmodel import select
 
 from api.audiences import uploads
 from api.audiences.matcher import ATTEMPTS, MOST_BYTES, PLACES_PER_UPLOAD, Matcher
-from api.audiences.matching import bind, work_of
+from api.audiences.matching import bind, count_matching_work
 from api.audiences.parsing import Members
 from api.audiences.uploads import ClaimedPart
 from api.db import AudienceRow, AuditorRow, GroupRow, PartRow, ResearcherRow, Store, insert
@@ -33,7 +33,7 @@ from tests.world import make_settings, sqlite_url
 
 SECONDS, RATE, ROWS = 0.5, 1_000, 40
 PART = Members("username", pa.array([f"u{number}" for number in range(ROWS)]))
-DURATION = SECONDS + work_of(PART) / RATE
+DURATION = SECONDS + count_matching_work(PART) / RATE
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 from api.accounting import lifetime_caps as persons
 from api.accounting.balances import SpentBalances
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audits.memory_limits import BATCH_BYTES, CELL_BYTES, MEMBER_BYTES, needed_bytes
 from api.db import Store
 from api.db.schema import migrate
@@ -21,7 +21,7 @@ from api.kinds.building_blocks import log_rows
 from api.kinds.building_blocks.log_rows import HELD_BYTES
 from api.kinds.context import in_process_context
 from api.kinds.envy_freeness import ARM_BYTES, PLACE_BYTES
-from api.kinds.envy_freeness.algorithms import Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.participants import draw_lots
 from api.kinds.registry import KINDS, AudienceFacts
 from api.platforms.interfaces import Log, Persons, Platform
@@ -107,7 +107,7 @@ def test_the_rows_of_a_batch_are_counted_in_full(
 def test_what_is_known_of_arms_is_counted_in_full() -> None:
     terms = Terms(delta=0.001, epsilon=0.05, alpha=0.2, bounds="tight", ceiling=5_000)
     targets, arms = 300, 60
-    taken = peak(lambda: fleet_of(terms, arms, targets))
+    taken = peak(lambda: make_fleet(terms, arms, targets))
     assert taken < targets * (arms + 1) * ARM_BYTES < 16 * taken
 
 
@@ -150,7 +150,7 @@ def test_people_scattered_over_a_large_platform_are_held_a_few_blocks_at_a_time(
 
 
 def test_cells_are_counted_in_full(tmp_path: Path) -> None:
-    with hosted(tmp_path, simulated(people=1_000)) as host:
+    with hosted(tmp_path, make_simulated_platform(people=1_000)) as host:
         few, many = (_run(host, bins) for bins in (100, 1_000))
     taken = (many - few) / (2 * 900)
     assert CELL_BYTES / 8 < taken < CELL_BYTES
@@ -165,7 +165,7 @@ def _run(host: Hosted, bins: int) -> int:
 
 
 def test_a_batch_is_counted_in_full(tmp_path: Path) -> None:
-    with hosted(tmp_path, simulated(people=2 * BATCH)) as host:
+    with hosted(tmp_path, make_simulated_platform(people=2 * BATCH)) as host:
         request, _ = host.sealed(np.arange(2 * BATCH))
         host.submit(request)
         assert BATCH_BYTES / 16 < peak(host.worker.run_one) < BATCH_BYTES

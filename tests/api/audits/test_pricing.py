@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from api.accounting.prices import exact_price
-from api.audits.pricing import in_currency, load_audience_facts, price_plan
+from api.audits.pricing import load_audience_facts, price_plan, require_currency
 from api.db import AudienceRow
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Bounds
@@ -63,8 +63,8 @@ def test_the_debit_is_the_change_one_price_of_all_tables_together() -> None:
     assert shown.debit == Decimal("1.5")
     # rho of both tables, each at ε² / 2.
     assert shown.rho.change_one == Decimal("0.625")
-    assert in_currency(shown, "rho").debit == shown.rho.change_one
-    assert in_currency(shown, "epsilon").debit == shown.epsilon.change_one
+    assert require_currency(shown, "rho").debit == shown.rho.change_one
+    assert require_currency(shown, "epsilon").debit == shown.epsilon.change_one
     assert [part.name for part in shown.parts] == ["one", "two"]
 
 
@@ -73,7 +73,7 @@ def test_a_gaussian_release_is_due_in_rho_alone() -> None:
     assert shown.epsilon is None
     assert shown.debit == shown.rho.change_one == 1
     with pytest.raises(ValueError, match="epsilon"):
-        in_currency(shown, "epsilon")
+        require_currency(shown, "epsilon")
     exact = exact_price(shown)
     assert exact.of("epsilon", ADD_REMOVE) == exact.of("epsilon", CHANGE_ONE) == INFINITE
     assert exact.of("rho", CHANGE_ONE) == 1

@@ -10,7 +10,7 @@ from sqlalchemy import text, update
 from sqlalchemy.exc import InternalError, OperationalError
 from sqlmodel import select
 
-from api.db import HeadRow, Store, change, engine, find
+from api.db import LedgerEndRow, Store, change, engine, find
 from tests.conftest import new_postgresql
 from tests.databases import prepare
 from tests.world import sqlite_url
@@ -59,12 +59,12 @@ def written_before_the_commit(store: Store, size: int) -> int:
 
 def test_a_look_begins_nothing(store: Store) -> None:
     """Each question sees what was committed before it, and the connection is as it was."""
-    size = select(HeadRow.size)
+    size = select(LedgerEndRow.size)
     for expected in (5, 6):
         with store.autocommit_connection() as connection:
             connection.execute(size).scalar_one()
             with store.write() as session:
-                head = find(session, HeadRow, lock=True)
+                head = find(session, LedgerEndRow, lock=True)
                 assert head is not None
                 change(session, head, size=expected)
             assert connection.execute(size).scalar_one() == expected
@@ -79,25 +79,25 @@ def test_a_look_begins_nothing(store: Store) -> None:
 def test_what_only_reads_writes_nothing(store: Store) -> None:
     for begin in (store.read, store.snapshot, store.autocommit_session):
         with begin() as session:
-            session.exec(select(HeadRow)).one().size = 99
+            session.exec(select(LedgerEndRow)).one().size = 99
             with pytest.raises(RuntimeError, match="reads"):
                 session.flush()
             session.expunge_all()
     for begin in (store.read, store.snapshot):
         with suppress(InternalError), begin() as session:
-            session.connection().execute(update(HeadRow).values(size=99))
+            session.connection().execute(update(LedgerEndRow).values(size=99))
     with store.autocommit_connection() as connection:
-        assert connection.execute(select(HeadRow.size)).scalar_one() != 99
+        assert connection.execute(select(LedgerEndRow.size)).scalar_one() != 99
 
 
 def test_questions_see_what_was_committed_between_them(store: Store) -> None:
     with store.autocommit_session() as session:
         for expected in (11, 12):
             with store.write() as other:
-                head = find(other, HeadRow, lock=True)
+                head = find(other, LedgerEndRow, lock=True)
                 assert head is not None
                 change(other, head, size=expected)
-            assert session.exec(select(HeadRow.size)).one() == expected
+            assert session.exec(select(LedgerEndRow.size)).one() == expected
 
 
 def test_reading_forgets_no_prepared_statement(postgresql_store: Store) -> None:
@@ -112,7 +112,7 @@ def test_reading_forgets_no_prepared_statement(postgresql_store: Store) -> None:
             with postgresql_store.autocommit_connection() as connection:
                 before = connection.execute(query).scalars().all()
             with begin() as session:
-                session.exec(select(HeadRow.size)).one()
+                session.exec(select(LedgerEndRow.size)).one()
             with postgresql_store.autocommit_connection() as connection:
                 assert set(before) <= set(connection.execute(query).scalars().all())
         assert before
@@ -131,30 +131,30 @@ def test_a_connection_that_was_lost_while_idle_is_replaced(
         another.close()
 
     with postgresql_store.autocommit_connection() as connection:
-        connection.execute(select(HeadRow.size)).scalar_one()
+        connection.execute(select(LedgerEndRow.size)).scalar_one()
     lose()
     monkeypatch.setattr(engine, "_FRESH", 600)
     # It was just used, and is believed: what fails is known for what it is, and the next one works.
     with pytest.raises(OperationalError), postgresql_store.autocommit_connection() as connection:
-        connection.execute(select(HeadRow.size)).scalar_one()
+        connection.execute(select(LedgerEndRow.size)).scalar_one()
     with postgresql_store.autocommit_connection() as connection:
-        connection.execute(select(HeadRow.size)).scalar_one()
+        connection.execute(select(LedgerEndRow.size)).scalar_one()
     lose()
     monkeypatch.setattr(engine, "_FRESH", 0)
     with postgresql_store.autocommit_connection() as connection:
-        connection.execute(select(HeadRow.size)).scalar_one()
+        connection.execute(select(LedgerEndRow.size)).scalar_one()
 
 
 def test_what_follows_a_look_is_a_transaction_again(store: Store) -> None:
     with store.autocommit_connection() as connection:
-        connection.execute(select(HeadRow.size)).scalar_one()
+        connection.execute(select(LedgerEndRow.size)).scalar_one()
     with store.write() as session:
-        head = find(session, HeadRow, lock=True)
+        head = find(session, LedgerEndRow, lock=True)
         assert head is not None
         change(session, head, size=7)
         session.rollback()
     with store.autocommit_connection() as connection:
-        assert connection.execute(select(HeadRow.size)).scalar_one() != 7
+        assert connection.execute(select(LedgerEndRow.size)).scalar_one() != 7
 
 
 def test_a_writer_waits_for_another_process_and_no_longer_than_it_says(
@@ -165,7 +165,7 @@ def test_a_writer_waits_for_another_process_and_no_longer_than_it_says(
     prepare(one)
     with ThreadPoolExecutor(1) as beside:
         with one.write() as session:
-            head = find(session, HeadRow, lock=True)
+            head = find(session, LedgerEndRow, lock=True)
             assert head is not None
             waiting = beside.submit(size_under_lock, other)
             change(session, head, size=8)
@@ -182,6 +182,6 @@ def test_a_writer_waits_for_another_process_and_no_longer_than_it_says(
 
 def size_under_lock(store: Store) -> int:
     with store.write() as session:
-        head = find(session, HeadRow, lock=True)
+        head = find(session, LedgerEndRow, lock=True)
         assert head is not None
         return head.size

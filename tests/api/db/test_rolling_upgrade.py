@@ -18,7 +18,7 @@ from api import ledger
 from api.accounting.balance_blocks import Blocks
 from api.accounting.charge import load_charged_people
 from api.accounting.people_digest import BEFORE_0015, UnboundPeopleError
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.erasure import erase
 from api.audits import cancellation
 from api.db import AudienceRow, AuditRow, ChargedPeopleRow, ChargeRow, Store
@@ -47,7 +47,7 @@ class KilledError(Exception):
 
 @pytest.fixture(scope="module")
 def tiny() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")

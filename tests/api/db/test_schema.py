@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import Session, select
 
-from api.db import AuditorRow, HeadRow, Store
+from api.db import AuditorRow, LedgerEndRow, Store
 from api.db.schema import list_differences, list_revisions, migrate
 from api.kernel.clock import now
 from tests.conftest import new_postgresql
@@ -26,7 +26,7 @@ def empty(new_database: NewDatabase) -> Iterator[Store]:
 
 def head_rows(store: Store) -> list[int]:
     with Session(store.engine) as session:
-        return [row.size for row in session.exec(select(HeadRow))]
+        return [row.size for row in session.exec(select(LedgerEndRow))]
 
 
 def test_from_nothing(empty: Store) -> None:

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import inspect, text
 from sqlmodel import select
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.db import ReleaseRow, Store
 from api.db.schema import NewerSchemaError, list_revisions, migrate
 from bench.hosted import hosted_on
@@ -112,7 +112,7 @@ def migrated_by_a_newer_version(store: Store) -> None:
 def test_a_process_that_runs_goes_on_when_a_newer_one_migrates(
     new_database: Callable[[], str],
 ) -> None:
-    with hosted_on(new_database(), simulated(people=1_000)) as old:
+    with hosted_on(new_database(), make_simulated_platform(people=1_000)) as old:
         request, _ = old.sealed(np.arange(500))
         for _ in range(8):  # by then PostgreSQL has the statements prepared
             old.audit(request)

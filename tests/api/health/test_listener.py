@@ -8,6 +8,8 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.app.admission import Admission
+from api.app.capacity import Share
 from api.health.container_probe import address, main, probe
 from api.health.listener import MetricsAddressError, listen
 from api.telemetry.metrics import IN_PROGRESS, SHED
@@ -51,6 +53,20 @@ def test_metrics_are_served_with_queue_admission_adapter_and_pool(port: int) -> 
         "requests",
         "audits",
     }
+
+
+def test_what_has_not_happened_yet_is_shown_as_zero(port: int) -> None:
+    Admission({"never-used": Share(2, 1)})
+    families = text_string_to_metric_families(get(port, "/metrics").text)
+    shown = {(each.name, *each.labels.values()) for family in families for each in family.samples}
+    assert ("requests_in_progress", "never-used") in shown
+    for reason in ("caller", "total"):
+        assert ("requests_shed_total", "never-used", reason) in shown
+    for reason in ("headers", "answer", "unread", "connections"):
+        assert ("connections_dropped_total", reason) in shown
+    for call in ("match", "score", "confirmed"):
+        assert ("adapter_calls_total", call) in shown
+        assert ("adapter_call_failures_total", call) in shown
 
 
 def test_probes_follow_the_background_write(port: int, writes: WriteRecord) -> None:

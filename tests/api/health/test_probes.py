@@ -9,7 +9,7 @@ from api.db import ProcessRow
 from api.health.probes import _adapter, _overload, _pace
 from api.kernel.clock import now
 from api.telemetry.metrics import IN_PROGRESS, LATE_AUDITS, LATE_PARTS, SHED, adapter_call
-from api.telemetry.process_counters import Figures, RequestCounts, figures
+from api.telemetry.process_counters import Figures, RequestCounts, compute_figures
 
 
 def process(late: int = 0, **figures: Any) -> Process:
@@ -41,12 +41,12 @@ def test_calls_of_the_adapter_that_fail_are_to_be_looked_at(failed: int, state: 
 
 
 def test_load_is_among_the_figures() -> None:
-    before = figures({}, {})
+    before = compute_figures({}, {})
     SHED.labels("requests", "total").inc(3)
     IN_PROGRESS.labels("requests").inc(2)
     with pytest.raises(ValueError, match="no"), adapter_call("score"):
         raise ValueError("no")
-    found = figures({}, {})
+    found = compute_figures({}, {})
     IN_PROGRESS.labels("requests").dec(2)
     assert found.shed == before.shed + 3
     assert found.in_progress == before.in_progress + 2
@@ -64,7 +64,7 @@ def test_parts_and_audits_that_are_late_are_counted_in_all_processes(
 
 
 def test_what_is_late_is_among_the_figures() -> None:
-    before = figures({}, {}).late
+    before = compute_figures({}, {}).late
     LATE_PARTS.inc(2)
     LATE_AUDITS.inc()
-    assert figures({}, {}).late == before + 3
+    assert compute_figures({}, {}).late == before + 3

@@ -91,6 +91,16 @@ def test_the_sums_are_the_obvious_ones(of: list[Row], places: int | None) -> Non
     assert moved(asked(places=places), columns(of), 2).tolist() == obvious(of, places)
 
 
+def test_corrected_scores_are_clipped_before_they_are_compared() -> None:
+    """Corrected to 1.02 and 1.01, both are 1: the higher score comes first, as among equals."""
+    corrections = [{"label": "g0", "add": [0, 0.02]}, {"label": "g1", "add": [0, 0.1]}]
+    of: list[Row] = [(0, 1, 0, 0.99, 1.0), (1, 2, 0, 0.92, None)]
+    given_0, corrected_0, given_1, corrected_1, *_ = moved(
+        asked(corrections=corrections), columns(of), 2
+    ).tolist()
+    assert (given_0, corrected_0, given_1, corrected_1) == (BIAS_UNIT, BIAS_UNIT, 0, 0)
+
+
 @settings(max_examples=150)
 @given(logs_of_rows, row, st.sampled_from([None, 1, 2, 3, 8]))
 def test_one_row_more_moves_the_table_no_further_than_its_bounds(

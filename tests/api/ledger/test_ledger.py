@@ -13,7 +13,7 @@ import pytest
 from sqlmodel import col, select
 
 from api import ledger
-from api.db import EntryRow, HeadRow, StatementRow, Store
+from api.db import EntryRow, LedgerEndRow, StatementRow, Store
 from api.kernel.clock import now
 from api.kernel.errors import IdempotencyConflictError, InvalidRequestError
 from api.ledger import entries
@@ -104,7 +104,7 @@ def test_times_do_not_run_backwards_though_the_clock_does(store: Store) -> None:
     minutes_after = [(row.at - start) // timedelta(minutes=1) for row in rows(store)]
     assert minutes_after == [5] * 10 + [6] * 4
     with store.read() as session:
-        assert session.exec(select(HeadRow)).one().latest == start + timedelta(minutes=6)
+        assert session.exec(select(LedgerEndRow)).one().latest == start + timedelta(minutes=6)
     for row in rows(store):
         assert json.loads(row.text)["at"] == row.at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 

@@ -86,3 +86,21 @@ def test_a_folder_in_use_stays_open_and_is_named(tmp_path: Path, key: Path) -> N
     assert f"chmod 700 {folder}" in initialised(folder, key)
     assert modes(folder)["deployment"] == 0o755
     assert modes(folder)["platform-auditor.sqlite"] == 0o600
+
+
+@pytest.mark.parametrize("command", ["serve", "worker", "doctor", "persons"])
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("nonsense = 3", "nonsense"), ("a = 1\n?", "line 2"), ("issuer = 'x'", "database_url")],
+)
+def test_settings_that_cannot_be_read_end_a_command_with_a_line_for_each_fault(
+    command: str, text: str, named: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "platform-auditor.toml"
+    config.write_text(text)
+    words = [command, "verify"] if command == "persons" else [command]
+    done = CliRunner().invoke(app, [*words, "--config", str(config)])
+    assert (done.exit_code, type(done.exception)) == (2, SystemExit)
+    lines = done.stderr.splitlines()
+    assert all(line.startswith(f"{config}: ") for line in lines)
+    assert any(named in line for line in lines)

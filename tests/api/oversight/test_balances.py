@@ -11,7 +11,8 @@ from api.accounting import lifetime_caps as persons
 from api.accounting.balance_blocks import BLOCK, Blocks
 from api.accounting.balances import SpentBalances
 from api.accounting.lifetime_caps import LifetimeDebit
-from api.db import Store
+from api.audits.pricing import price_plan
+from api.db import AudienceRow, Store
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.balance_histogram import BALANCES, BalanceHistogram
 from api.kinds.context import in_process_context
@@ -45,6 +46,23 @@ def test_what_is_read_is_what_uploads_took_without_the_audits_own_charge(store: 
     own = SpentBalances(store, Fraction(1), CAP).shares(everyone)
     assert own.tolist() == [0.1, 0.2, 0.2, 0.0, 0.0, 0.0]
     assert SpentBalances(store, Fraction(0), CAP).shares(np.empty(0, np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize(("source", "taken"), [("upload", "spent"), ("sample", "drawn")])
+def test_an_audit_leaves_out_its_own_charge_wherever_it_was_written(
+    store: Store, source: str, taken: str
+) -> None:
+    drawn = taken == "drawn"
+    person = 8_000 + drawn
+    with store.write() as session:
+        persons.charge(session, [LifetimeDebit(group(person), Fraction(3))], CAP)
+        persons.charge(session, [LifetimeDebit(group(person), Fraction(2), drawn=drawn)], CAP)
+    facts = AudienceFacts(("g0",), 1, None, fixed_slots=drawn)
+    # Under change-one this epsilon costs 2 of rho.
+    shown = price_plan(KIND.plan(request(epsilon="1"), facts), "rho")
+    audience = AudienceRow(source=source)
+    read = SpentBalances.as_of_charge(store, shown, audience, CAP)
+    assert read.shares(np.array([person], np.int64)).tolist() == [0.3]
 
 
 def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:

@@ -13,7 +13,7 @@ import pytest
 from api.kinds.building_blocks.log_rows import Selection, draw_rows, new_secret
 from api.platforms import partitions
 from api.platforms.interfaces import LogColumns
-from api.platforms.row_exchange import Gathered, scattered
+from api.platforms.row_exchange import GatheredLogs, scatter_piece
 from privacy.tables.membership import Membership
 from tests.api.execution.adapter import FEED, FILES, PEOPLE, make, write_feed
 
@@ -25,14 +25,14 @@ def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
     rng = np.random.default_rng(1)
     uploaded = [rng.integers(0, 500, 900) for _ in range(4)]
     membership = Membership.cut(uploaded, 2)
-    parts = partitions.parts(membership, COUNT)
+    parts = partitions.split_by_partition(membership, COUNT)
     homes = [set(part.everyone().tolist()) for part in parts]
     assert sum(map(len, homes)) == len(set.union(*homes)) == len(membership.everyone())
     for number, group in enumerate(membership.groups):
         together = np.sort(np.concatenate([part.groups[number] for part in parts]))
         assert together.tolist() == group.tolist()
     # Cut before or after the exchange is the same: a person's own groups decide.
-    where = [partitions.of_persons(group, COUNT) for group in uploaded]
+    where = [partitions.partition_persons(group, COUNT) for group in uploaded]
     for home, part in enumerate(parts):
         rows = [group[at == home] for group, at in zip(uploaded, where, strict=True)]
         later = Membership.cut(rows, 2)
@@ -41,7 +41,7 @@ def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
 
 def test_partitions_have_one_size_independent_of_the_people() -> None:
     for persons in (np.arange(60_000), np.arange(60_000) * 1_024, 2**40 - np.arange(60_000)):
-        sizes = np.bincount(partitions.of_persons(persons, 6), minlength=6)
+        sizes = np.bincount(partitions.partition_persons(persons, 6), minlength=6)
         # Eight deviations of a binomial count of 60,000 at 1/6, 91 each: below 1e-14 if by chance.
         assert np.abs(sizes - 10_000).max() < 730
 
@@ -51,30 +51,34 @@ def test_ranges_have_everybody_once_with_all_of_their_groups(count: int) -> None
     rng = np.random.default_rng(2)
     uploaded = [rng.integers(0, 500, 900), rng.integers(400, 9_000, 70), rng.integers(0, 1, 0)]
     membership = Membership.cut(uploaded, 2)
-    parts = partitions.ranges(membership, count)
+    parts = partitions.split_by_range(membership, count)
     assert len(parts) == count
     assert sum(len(part.everyone()) for part in parts) == len(membership.everyone())
     for number, group in enumerate(membership.groups):
         assert np.concatenate([part.groups[number] for part in parts]).tolist() == group.tolist()
     nobody = Membership((np.empty(0, np.int64),), 1)
-    assert [len(part.everyone()) for part in partitions.ranges(nobody, count)] == [0] * count
+    assert [len(part.everyone()) for part in partitions.split_by_range(nobody, count)] == [
+        0
+    ] * count
 
 
 def test_ranges_are_of_one_size_wherever_the_groups_are() -> None:
     apart = (np.arange(90_000), np.arange(2**40, 2**40 + 30_000))
     among = (np.arange(0, 90_000, 3), np.arange(1, 90_000, 3))
     for groups in (apart, among):
-        sizes = [len(part.everyone()) for part in partitions.ranges(Membership(groups, 1), 6)]
+        sizes = [
+            len(part.everyone()) for part in partitions.split_by_range(Membership(groups, 1), 6)
+        ]
         assert max(sizes) < 1.05 * sum(sizes) / 6
 
 
 def test_equal_keys_go_together() -> None:
     keys = np.array([0.0, -0.0, 3.0, 7.5, 3.0, 1e300])
-    where = partitions.of_keys(keys, 4096)
+    where = partitions.partition_keys(keys, 4096)
     assert where[0] == where[1]
     assert where[2] == where[4]
     assert len(set(where.tolist())) == 4
-    rows = partitions.columns_apart({"key": keys, "at": np.arange(6)}, where, 4096)
+    rows = partitions.split_columns({"key": keys, "at": np.arange(6)}, where, 4096)
     assert rows[where[2]]["at"].tolist() == [2, 4]
 
 
@@ -83,7 +87,8 @@ def test_rows_of_a_person_come_together_in_the_order_of_the_pieces(tmp_path: Pat
     pieces, everyone = make(str(tmp_path)).pieces, np.arange(0, PEOPLE, 2)
     assert pieces is not None
     shares = [
-        scattered(pieces, FEED, WANTED, piece, everyone, COUNT) for piece in pieces.pieces("feed")
+        scatter_piece(pieces, FEED, WANTED, piece, everyone, COUNT)
+        for piece in pieces.pieces("feed")
     ]
     assert len(shares) == FILES
     files = [pl.read_parquet(tmp_path / "feed" / f"{number}.parquet") for number in range(FILES)]
@@ -92,8 +97,8 @@ def test_rows_of_a_person_come_together_in_the_order_of_the_pieces(tmp_path: Pat
     every = pl.concat(texts).filter(pl.col("person").is_in(everyone.tolist()))
     seen = 0
     for home in range(COUNT):
-        gathered = Gathered.of({"feed": FEED}, WANTED, [share[home] for share in shares])
-        mine = everyone[partitions.of_persons(everyone, COUNT) == home]
+        gathered = GatheredLogs.of({"feed": FEED}, WANTED, [share[home] for share in shares])
+        mine = everyone[partitions.partition_persons(everyone, COUNT) == home]
         batches = gathered.read("feed", mine, WANTED.columns)
         found = pl.DataFrame(pa.Table.from_batches(batches)).cast({"strategy": pl.String})
         expected = every.filter(pl.col("person").is_in(mine.tolist()))
@@ -118,11 +123,11 @@ class Batches:
 def gathered_scores(batches: list[Any], people: int = 40) -> dict[int, list[float]]:
     """Scores of the rows that are used after an exchange, by person."""
     everyone = np.arange(people)
-    shares = scattered(Batches(batches), FEED, WANTED, "one", everyone, COUNT)
+    shares = scatter_piece(Batches(batches), FEED, WANTED, "one", everyone, COUNT)
     asked = Selection("feed", ("score",), {"strategy": ("usual", "random")}, 9)
     found: dict[int, list[float]] = {}
     for share in shares:
-        logs = Gathered.of({"feed": FEED}, WANTED, [share])
+        logs = GatheredLogs.of({"feed": FEED}, WANTED, [share])
         for _, rows in draw_rows(logs, asked, Membership((everyone,), 1), new_secret()):
             for person, score in zip(rows.person, rows.numbers["score"], strict=True):
                 found.setdefault(int(person), []).append(float(score))
@@ -187,7 +192,7 @@ def test_batches_may_be_of_other_types() -> None:
 
 
 def test_pieces_without_rows_are_rows_of_nobody() -> None:
-    shares = scattered(Batches([]), FEED, WANTED, "one", np.arange(3), 2)
-    gathered = Gathered.of({"feed": FEED}, WANTED, shares)
+    shares = scatter_piece(Batches([]), FEED, WANTED, "one", np.arange(3), 2)
+    gathered = GatheredLogs.of({"feed": FEED}, WANTED, shares)
     assert sum(map(len, gathered.read("feed", np.arange(3), ["score"]))) == 0
     assert sum(map(len, gathered.read("feed", np.empty(0, np.int64), ["score"]))) == 0

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from api.platforms.interfaces import Persons
-from api.platforms.row_sampling import Places, drawn_rows, runs_of
+from api.platforms.row_sampling import Places, find_runs, sample_rows
 
 counts = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 secrets = st.integers(0, 2**64 - 1)
 
 
 def drawn(person: Persons, most: int, secret: int) -> Places:
-    return drawn_rows(person, *runs_of(person), most, secret)
+    return sample_rows(person, *find_runs(person), most, secret)
 
 
 @given(counts, st.integers(1, 6), secrets)

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audits.submission import AuditSubmission
 from api.db import AuditRow, EntryRow
 from api.kernel import failpoints
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -271,6 +271,8 @@ def test_whom_a_hidden_audience_finds_bears_the_audit_once(
         with pytest.raises(ZeroDivisionError):
             talk.talk(talk.party())
     before = borne(talk, world)
+    with refuses(UnsupportedAuditError, "audience-taken"):
+        Conversation.begin(service, auditor, hidden)
     talk.die()
     party = talk.party()
     assert talk.talk(party) is None
@@ -279,6 +281,8 @@ def test_whom_a_hidden_audience_finds_bears_the_audit_once(
     assert np.count_nonzero(before) >= 20
     assert abs(integers(party).sum() / 1_000 - 20) < 5
     settled(talk)
+    with refuses(UnsupportedAuditError, "audience-taken"):
+        Conversation.begin(service, auditor, hidden)
 
 
 def test_a_hidden_audience_is_for_one_audit_though_two_ask_at_once(

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.uploads import load_groups
 from api.db import ChargedPeopleRow
 from api.platforms.interfaces import Directory, Persons, Platform
@@ -36,7 +36,7 @@ class Some:
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sqlmodel import select
 
 from api.accounting.balance_blocks import Blocks
 from api.accounting.people_digest import BEFORE_0015
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audits import cancellation
 from api.db import ChargedPeopleRow, ChargeRow
 from api.kernel.errors import BeginAgainError, ConflictError
@@ -38,7 +38,7 @@ class KilledError(Exception):
 
 @pytest.fixture(scope="module")
 def tiny() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")

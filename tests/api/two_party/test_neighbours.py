@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from api.app.compose import simulated
+from api.app.compose import make_simulated_platform
 from api.audiences.parsing import tokens
 from api.kernel.settings import Settings
 from api.platforms.interfaces import Persons, Platform
@@ -40,7 +40,7 @@ class Listed:
 
 @pytest.fixture(scope="module")
 def platform() -> Platform:
-    return simulated(people=120, seed=3)
+    return make_simulated_platform(people=120, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_a_shared_identifier_would_move_more_without_the_rule(
 
     def one_place_for_each_person(self: CandidatePeople, size: int) -> Any:
         people, first = np.unique(self.persons, return_index=True)
-        return first[joins._by_lot(self.lot, people)][:size]
+        return first[joins._order_by_draw(self.draw_key, people)][:size]
 
     monkeypatch.setattr(CandidatePeople, "_placed", one_place_for_each_person)
     most = 0

@@ -9,7 +9,7 @@ import pytest
 
 from api.db import ApplicationRow
 from api.kernel.errors import ConflictError
-from api.vetting.applications import move
+from api.vetting.applications import change_state
 from api.vetting.calendar import Calendar
 from api.vetting.state_machine import CHANGES, PERIODS
 from openapi.resources import ApplicationState, Role
@@ -71,12 +71,12 @@ def test_what_the_table_does_not_have_cannot_happen(role: Role) -> None:
         row = application(state, due=later)
         change = CHANGES.get((state, event))
         if change is not None and role in change.by:
-            move(row, event, role, MONDAY, CALENDAR, days=10)
+            change_state(row, event, role, MONDAY, CALENDAR, days=10)
             assert row.state == change.to
             assert (row.due is None) == (change.to in FINAL)
         else:
             with refuses(ConflictError, state):
-                move(row, event, role, MONDAY, CALENDAR)
+                change_state(row, event, role, MONDAY, CALENDAR)
             assert (row.state, row.due) == (state, later)
 
 
@@ -106,16 +106,16 @@ def test_applicants_regulators_and_operators_have_their_own_steps() -> None:
 )
 def test_a_period_begins_with_each_state(state: str, event: str, role: Role, due: str) -> None:
     row = application(state, due=MONDAY + timedelta(days=400))
-    move(row, event, role, MONDAY, CALENDAR, days=40)
+    change_state(row, event, role, MONDAY, CALENDAR, days=40)
     assert row.due == datetime.fromisoformat(due)
 
 
 def test_the_applications_own_clock_does_not_stop() -> None:
     due = MONDAY + timedelta(days=100)
     row = application("submitted", due)
-    move(row, "request-changes", "regulator", MONDAY, CALENDAR)
+    change_state(row, "request-changes", "regulator", MONDAY, CALENDAR)
     assert row.due == due
-    move(row, "answer", "applicant", MONDAY, CALENDAR)
+    change_state(row, "answer", "applicant", MONDAY, CALENDAR)
     assert (row.state, row.due) == ("submitted", due)
 
 
@@ -133,11 +133,11 @@ def test_only_the_platform_can_be_too_late(
     state: str, event: str, role: Role, binding: bool
 ) -> None:
     in_time = application(state, due=MONDAY + timedelta(microseconds=1))
-    move(in_time, event, role, MONDAY, CALENDAR, days=1)
+    change_state(in_time, event, role, MONDAY, CALENDAR, days=1)
     late = application(state, due=MONDAY)
     if not binding:
-        return move(late, event, role, MONDAY, CALENDAR, days=1)
+        return change_state(late, event, role, MONDAY, CALENDAR, days=1)
     with refuses(ConflictError, "period-ended", "2026-03-02", "Europe/Brussels") as refusal:
-        move(late, event, role, MONDAY, CALENDAR)
+        change_state(late, event, role, MONDAY, CALENDAR)
     assert refusal.value.members["due"] == "2026-03-02T09:00:00.000000Z"
     return None

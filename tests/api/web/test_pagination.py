@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlmodel import Session, delete, select
 
-from api.accounts.service import auditor_view
-from api.db import AuditorRow, EntryRow, HeadRow, Store
+from api.accounts.service import auditor_to_wire
+from api.db import AuditorRow, EntryRow, LedgerEndRow, Store
 from api.ledger import append
 from api.ledger import to_wire as entry_view
 from api.web.pagination import page
@@ -31,7 +31,7 @@ def add(session: Session, *names: str) -> None:
 
 
 def get(session: Session, cursor: str | None, limit: int) -> Page[Auditor]:
-    return page(session, select(AuditorRow), AuditorRow.id, auditor_view, cursor, limit)
+    return page(session, select(AuditorRow), AuditorRow.id, auditor_to_wire, cursor, limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 6, 7, 8, 500])
@@ -72,4 +72,4 @@ def test_the_ledger_is_paged_by_number_not_by_digits(store: Store) -> None:
         second = page(session, query, key, entry_view, int(first.next or 0), 5)
         assert [entry.number for entry in first.items] == [11, 10, 9, 8, 7]
         assert [entry.number for entry in second.items] == [6, 5, 4, 3, 2]
-        assert session.exec(select(HeadRow.size)).one() == 12
+        assert session.exec(select(LedgerEndRow.size)).one() == 12

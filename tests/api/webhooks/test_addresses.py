@@ -50,6 +50,12 @@ from tests.refusals import refuses
         "3fff::1",
         "5f00::1",
         "100::1",
+        "192.31.196.1",
+        "192.52.193.1",
+        "192.175.48.1",
+        "2620:4f:8000::1",
+        "2606:4700::5efe:7f00:1",  # ISATAP of 127.0.0.1
+        "2606:4700::200:5efe:a00:1",
         "not an address",
     ],
 )
@@ -132,6 +138,11 @@ def test_urls_that_are_not_spoken_to(url: str) -> None:
         "2130706433",
         "0x7f000001",
         "0177.0.0.1",
+        "127.0.0.1.",
+        "010.0.0.1",
+        "8.8.2056",
+        "1.1.1.1.1",
+        "a.example.0x7f",
         "[::1]",
         "[::ffff:127.0.0.1]",
         "169.254.169.254",
@@ -140,6 +151,11 @@ def test_urls_that_are_not_spoken_to(url: str) -> None:
 def test_what_is_private_as_it_is_written_is_refused_at_once(host: str) -> None:
     with refuses(AddressError, "not-public"):
         refuse_private(parse(f"https://{host}/hook"))
+
+
+@pytest.mark.parametrize("host", ["1.1.1.1", "1.1.1.1.", "[2606:4700::1111]", "4.example", "a.4b"])
+def test_what_is_public_as_it_is_written_is_allowed(host: str) -> None:
+    refuse_private(parse(f"https://{host}/hook"))
 
 
 def test_a_name_is_not_looked_up_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-from auditor_client.audiences.labels import joined_name, label_names, name_of
+from auditor_client.audiences.labels import join_name, label_names, name_of
 from auditor_client.errors import InputError
 from tests.refusals import refuses
 
@@ -24,4 +24,4 @@ def test_a_label_nobody_knows_stands_for_itself() -> None:
 
 
 def test_intersections_are_named_by_their_parts() -> None:
-    assert joined_name(("woman", 3)) == "woman × 3"
+    assert join_name(("woman", 3)) == "woman × 3"

@@ -8,7 +8,7 @@ from typing import Any
 
 from auditor_client import InputError
 from auditor_client.budget.burn_down import BurnDown, burn_down
-from auditor_client.budget.charts import burn_down_chart, words
+from auditor_client.budget.charts import burn_down_chart, describe_panel
 from auditor_client.charts.chart import save
 from openapi.resources import Entry
 from tests.auditor_client.examples import MANDATE_ID, NOW, mandate
@@ -104,14 +104,14 @@ def test_clocks_may_differ_and_nothing_may_be_spent_yet() -> None:
 def test_the_chart_says_what_is_left_and_can_be_read_without_colour(tmp_path: Path) -> None:
     first = of([entry("charge", 1, 1), entry("charge", 3, 2)])
     second = of([], purpose="<b>Housing</b>", epsilon_limit=None, rho_limit="2", currency="rho")
-    assert words(first) == (
+    assert describe_panel(first) == (
         "Mandate “test”: 4 epsilon spent since 2026-05-04, 16 remaining: buys 8 more audits like"
         " the last (2 each)."
     )
-    assert words(first, Decimal(10)).endswith("buys 1 more audit like this (10 each).")
-    assert words(second).endswith("0 rho spent since 2026-05-04, 2 remaining.")
+    assert describe_panel(first, Decimal(10)).endswith("buys 1 more audit like this (10 each).")
+    assert describe_panel(second).endswith("0 rho spent since 2026-05-04, 2 remaining.")
     spec = burn_down_chart([first, second]).to_dict()
-    assert spec["description"] == f"{words(first)} {words(second)}"
+    assert spec["description"] == f"{describe_panel(first)} {describe_panel(second)}"
     lines = spec["vconcat"][0]["layer"][1]["encoding"]
     assert {"color", "strokeDash"} <= lines.keys()
     for name, starts in (("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.html", b"<!DOCTYPE")):
@@ -120,6 +120,6 @@ def test_the_chart_says_what_is_left_and_can_be_read_without_colour(tmp_path: Pa
         assert b"https://cdn" not in written
     drawn = (tmp_path / "a.svg").read_text()
     assert "8 more audits like the last" in drawn
-    assert f'role="img" aria-label="{words(first)}"' in drawn
+    assert f'role="img" aria-label="{describe_panel(first)}"' in drawn
     with refuses(InputError, "chart-format", ".pdf"):
         save(burn_down_chart([first]), tmp_path / "a.pdf")

@@ -11,12 +11,17 @@ from auditor_client.consistency.canary import check_counts, field_check, presenc
 from auditor_client.consistency.canary_counts import CanaryTest
 from auditor_client.consistency.canary_plan import (
     canary_plan,
-    edges_at,
+    choose_tails,
     field_power,
+    find_edges,
     lowest_rate,
-    tails_for,
 )
-from auditor_client.consistency.delivery_rules import DeliveryRegion, GroupScores, _envelope, region
+from auditor_client.consistency.delivery_rules import (
+    DeliveryRegion,
+    GroupScores,
+    _envelope,
+    delivery_region,
+)
 from auditor_client.fairness.bin_tests import GroupCounts
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import Floats, Laplace
@@ -51,7 +56,9 @@ def test_the_closed_form_is_the_linear_programme() -> None:
 def test_no_rule_of_scores_leaves_the_region(exact: bool) -> None:
     # With this many people the limits are the shares within 1 %.
     tables = [50_000, 30_000, 15_000, 5_000, 0], [20_000, 30_000, 30_000, 20_000, 0]
-    allowed = region(scores("a", tables[0], exact=exact), scores("b", tables[1], exact=exact), 0.01)
+    allowed = delivery_region(
+        scores("a", tables[0], exact=exact), scores("b", tables[1], exact=exact), 0.01
+    )
     generator = np.random.default_rng(5)
     shares = [np.array(table[:4]) / sum(table) for table in tables]
     for _ in range(200):
@@ -154,7 +161,7 @@ def test_noise_alone_seldom_accuses_a_platform_of_dropping_canaries() -> None:
 
 
 def test_a_plan_states_what_it_cannot_check() -> None:
-    tails = tails_for(0.05)
+    tails = choose_tails(0.05)
     assert tails[0] == pytest.approx(0.0125)
     few, many = (lowest_rate(tails, people, 1.0, 0.01) for people in (500, 20_000))
     assert tails[0] < many < few
@@ -171,5 +178,5 @@ def test_a_plan_states_what_it_cannot_check() -> None:
 def test_edges_come_from_an_earlier_release() -> None:
     counts = {"g0": [800, 150, 50, 0], "g1": [800, 150, 50, 0]}
     audit = finished(counts, kind="bins", paid=price(1.0, None))
-    edges = edges_at(audit, (0.025, 0.05, 0.2))
+    edges = find_edges(audit, (0.025, 0.05, 0.2))
     assert edges == pytest.approx([0, 1 / 3, 2 / 3, 5 / 6, 1], abs=1e-9)

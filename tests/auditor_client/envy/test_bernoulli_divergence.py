@@ -10,7 +10,7 @@ def test_the_least_gain_is_that_of_a_search(arm: float) -> None:
     b = np.linspace(min(arm, own + margin), max(arm, own + margin), 20_001)[1:-1]
     values = pulls * bernoulli_divergence.entropy(np.array(arm), b)
     values = values + home * bernoulli_divergence.entropy(np.array(own), b - margin)
-    found = bernoulli_divergence.apart(
+    found = bernoulli_divergence.least_divergence(
         np.array(arm), np.array(own + margin), margin, np.array(pulls), np.array(home)
     )
     assert float(found) == pytest.approx(values.min(), rel=1e-3)

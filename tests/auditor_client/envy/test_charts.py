@@ -4,7 +4,7 @@ import pytest
 
 from auditor_client.charts.chart import svg
 from auditor_client.envy import EnvyTerms
-from auditor_client.envy.charts import alpha_chart, over_alphas, tube_chart
+from auditor_client.envy.charts import alpha_chart, forecast_over_alphas, tube_chart
 from auditor_client.errors import InputError
 from tests.refusals import refuses
 
@@ -25,7 +25,7 @@ def test_tubes_have_a_panel_for_each_arm_with_ones_own_in_it(table: object) -> N
 
 
 def test_steps_and_cost_against_alpha() -> None:
-    rows = over_alphas([0.9, 0.1], EnvyTerms(0.05, 0.3, 0.2), (0.1, 0.4))
+    rows = forecast_over_alphas([0.9, 0.1], EnvyTerms(0.05, 0.3, 0.2), (0.1, 0.4))
     assert [(row["bounds"], row["alpha"]) for row in rows] == [
         ("printed", 0.1), ("printed", 0.4), ("tight", 0.1), ("tight", 0.4),
     ]  # fmt: skip

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from api.kinds.envy_freeness.algorithms import Terms as Promise
-from api.kinds.envy_freeness.algorithms import beta, fleet_of, run
+from api.kinds.envy_freeness.algorithms import beta, make_fleet, run
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 from auditor_client.envy import EnvyTerms, forecast
 from auditor_client.envy.forecast_paper import Printed
 from auditor_client.errors import InputError
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 from tests.refusals import refuses
 
 
@@ -27,8 +27,8 @@ def test_a_forecast_is_near_the_average(
     problem: int, alpha: float, bounds: Bounds, tolerance: float
 ) -> None:
     rng, means = np.random.default_rng(problem), PROBLEMS[problem]
-    fleet = fleet_of(Promise(0.05, tolerance, alpha, bounds=bounds), len(means) - 1, 24)
-    ended = run(fleet, alike(means, rng), rng)
+    fleet = make_fleet(Promise(0.05, tolerance, alpha, bounds=bounds), len(means) - 1, 24)
+    ended = run(fleet, equal_arms(means, rng), rng)
     found = forecast(means, EnvyTerms(0.05, tolerance, alpha, bounds))
     assert found.verdicts[0] == ended.verdicts[0]
     assert found.steps[0] == pytest.approx(ended.steps.mean(), rel=0.4)

@@ -5,7 +5,12 @@ import pytest
 
 from api.kinds.envy_freeness.participants import draw_lots
 from auditor_client.envy import CertificateGoal, design
-from auditor_client.envy.lots import arms_per_person_for, noise_rate, people_needed, unfilled
+from auditor_client.envy.lots import (
+    arms_per_person_for,
+    noise_rate,
+    people_needed,
+    unfilled_probability,
+)
 from auditor_client.errors import InputError
 from tests.refusals import refuses
 
@@ -21,7 +26,7 @@ def test_lots_are_filled_as_often_as_foreseen(
 ) -> None:
     everybody = np.arange(people)
     run = [len(draw_lots(everybody, targets, arms, each, secret).lots) for secret in SECRETS]
-    foreseen, trials = unfilled(people, targets, arms, each), len(SECRETS)
+    foreseen, trials = unfilled_probability(people, targets, arms, each), len(SECRETS)
     # Lots of one draw are not independent: by the spread of whole draws, six standard errors.
     error = 6 * np.std(run) / np.sqrt(trials) / targets + 1e-9
     assert 1 - np.mean(run) / targets == pytest.approx(foreseen, abs=error)
@@ -30,14 +35,22 @@ def test_lots_are_filled_as_often_as_foreseen(
 def test_the_number_of_people_is_the_least() -> None:
     for each in (1, 3, 41):
         people = people_needed(41, 75, each, 0.001)
-        assert unfilled(people, 41, 75, each) <= 0.001 < unfilled(people - 1, 41, 75, each)
+        assert (
+            unfilled_probability(people, 41, 75, each)
+            <= 0.001
+            < unfilled_probability(people - 1, 41, 75, each)
+        )
     assert people_needed(41, 75, 1, 0.0001) == 4_605
 
 
 def test_people_take_part_as_often_as_it_takes_to_fill_lots() -> None:
     assert arms_per_person_for(5_000, 41, 75) == 1
     each = arms_per_person_for(600, 41, 75)
-    assert unfilled(600, 41, 75, each) <= 0.01 < unfilled(600, 41, 75, each - 1)
+    assert (
+        unfilled_probability(600, 41, 75, each)
+        <= 0.01
+        < unfilled_probability(600, 41, 75, each - 1)
+    )
     with refuses(InputError, "few-people-for-the-lots"):
         arms_per_person_for(70, 41, 75)
 

@@ -43,6 +43,6 @@ def test_scores_outside_and_other_noise_are_named() -> None:
     counts = {"g0": [150, 150, 100], "g1": [200, 200, 0]}
     paid = price(1.0, None, "discrete-gaussian")
     found = checked(counts, kind="known", sizes=sizes, paid=paid)
-    assert found["scores inside of the bins"].holds is False
+    assert found["scores inside the bins"].holds is False
     assert found["noise as in Theorem 1"].holds is False
     assert "discrete gaussian" in found["noise as in Theorem 1"].words

@@ -1,8 +1,11 @@
 """Every kind has an auditor half, found by its own name."""
 
+from importlib import import_module
+
 import pytest
 
 from auditor_client.errors import InputError
+from auditor_client.kinds.auditor_kind import OnFirstUse
 from auditor_client.kinds.protocol import Result
 from auditor_client.kinds.registry import AUDITOR_KINDS, auditor_kind
 from openapi.kinds.registry import CONTRACTS
@@ -24,3 +27,11 @@ def test_the_registry_lists_the_kinds_in_the_order_of_the_contracts() -> None:
 def test_a_kind_that_is_not_installed_is_refused_by_name() -> None:
     with refuses(InputError, "unknown-kind", "share-above"):
         auditor_kind("share-above")
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_every_function_that_is_imported_on_first_use_exists(name: str) -> None:
+    half = AUDITOR_KINDS[name]
+    later = [value for value in vars(half).values() if isinstance(value, OnFirstUse)]
+    assert later
+    assert all(callable(getattr(import_module(each.module), each.name)) for each in later)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from auditor_client import outcome
 from auditor_client.outcome.effects import DROWNED, FEW, OFF_SUPPORT
-from auditor_client.outcome.error_quantiles import p_value, two_sided, wald_tail
+from auditor_client.outcome.error_quantiles import p_value, two_sided_quantile, wald_tail
 from auditor_client.stats.noise_distributions import Laplace
 from tests.auditor_client.outcome.logs import COLUMNS, UNITS, log, released, run_test
 
@@ -114,7 +114,7 @@ def test_average_without_noise_is_wilsons_interval(ones: int, rows: int) -> None
     sums[:, 0] = rows, 2 * ones - rows, 0, rows / 3, 0, rows
     moments = outcome.OutcomeMoments(("a", "b"), (0.0, 1.0), (0.0, 1.0), sums)
     found = outcome.test(moments, binary=True, delta=0.05).marginals[0]
-    z = two_sided(0.05, rows - 1, 0)
+    z = two_sided_quantile(0.05, rows - 1, 0)
     low, high = proportion.proportion_confint(ones, rows, 2 * stats.norm.sf(z), "wilson")
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
 
@@ -122,13 +122,13 @@ def test_average_without_noise_is_wilsons_interval(ones: int, rows: int) -> None
 @pytest.mark.parametrize("level", [0.05, 0.01, 1e-3, 1e-4])
 def test_quantile_covers_a_lone_laplace_noise(level: float) -> None:
     # A Laplace variable of standard deviation one exceeds q with probability exp(-√2 q).
-    assert two_sided(level, 1e9, 3.0) >= -np.log(level) / np.sqrt(2)
-    assert two_sided(level, 1e9, 0.0) == pytest.approx(stats.norm.isf(level / 2), rel=1e-6)
+    assert two_sided_quantile(level, 1e9, 3.0) >= -np.log(level) / np.sqrt(2)
+    assert two_sided_quantile(level, 1e9, 0.0) == pytest.approx(stats.norm.isf(level / 2), rel=1e-6)
 
 
 def test_p_value_inverts_the_quantile() -> None:
     for level in (0.5, 0.05, 1e-4):
-        assert p_value(two_sided(level, 30, 1.5), 30, 1.5) == pytest.approx(level)
+        assert p_value(two_sided_quantile(level, 30, 1.5), 30, 1.5) == pytest.approx(level)
     assert p_value(0.0, 30, 0.0) == 1.0
     assert wald_tail(stats.chi2.isf(0.03, 7), 7, 0.0) == pytest.approx(0.03)
     # Four squares of Laplace variables have the variance 4·(2 + 3): heavier than χ².

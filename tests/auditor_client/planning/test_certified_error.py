@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from auditor_client.planning.branch_and_bound import best_plane, certified, square
-from auditor_client.planning.certified_error import Pair, _pair, holds, least_held
+from auditor_client.planning.branch_and_bound import best_plane, prove_bound, unit_square
+from auditor_client.planning.certified_error import Pair, _pair, is_certified, least_certified
 from auditor_client.planning.equal_groups import EqualGroups
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.power_simulation import SizeKind
@@ -98,12 +98,12 @@ def test_no_platform_breaks_the_promise(
     [(KNOWN, [75, 75]), (KNOWN, [79, 79]), (KNOWN, [60, 300]), (GAUSSIAN, [76, 76])],
 )
 def test_the_sizes_that_are_tried_are_certified(estimator: Estimator, people: list[int]) -> None:
-    assert holds(ALPHA, DELTA, estimator, people)
+    assert is_certified(ALPHA, DELTA, estimator, people)
 
 
 def test_a_size_that_fails_is_not_certified() -> None:
     # ERRATA §1: uniform over three bins already fails at 69.
-    assert not holds(ALPHA, DELTA, KNOWN, [69, 69])
+    assert not is_certified(ALPHA, DELTA, KNOWN, [69, 69])
 
 
 def equal(estimator: Estimator, people: int) -> EqualGroups:
@@ -187,9 +187,9 @@ def test_tails_grow_with_people_whose_means_stay() -> None:
 
 def test_one_proof_for_several_numbers_proves_no_more_than_each() -> None:
     estimator = Estimator(20, 1.0, "known", 0.25)
-    least = least_held(0.3, 0.05, estimator, 2, range(20, 45))
-    assert all(holds(0.3, 0.05, estimator, [n, n]) for n in range(least, 45))
-    assert not holds(0.3, 0.05, estimator, [least - 1] * 2)
+    least = least_certified(0.3, 0.05, estimator, 2, range(20, 45))
+    assert all(is_certified(0.3, 0.05, estimator, [n, n]) for n in range(least, 45))
+    assert not is_certified(0.3, 0.05, estimator, [least - 1] * 2)
 
 
 def test_tails_of_equal_groups_are_largest_where_shares_add_up_to_one() -> None:
@@ -271,9 +271,9 @@ def test_certificates_are_not_given_for_what_is_false() -> None:
         near = (p <= 0.317) & (p + width >= 0.317) & (q <= 0.311) & (q + width >= 0.311)
         return np.where(near, 1.0, 0.0)
 
-    assert not certified(peak, plane.at, square(symmetric=True), 1e-3)
-    nothing = square(symmetric=False)
-    assert certified(lambda p, q, width: np.zeros(len(p)), plane.at, nothing, 1e-3)
+    assert not prove_bound(peak, plane.at, unit_square(symmetric=True), 1e-3)
+    nothing = unit_square(symmetric=False)
+    assert prove_bound(lambda p, q, width: np.zeros(len(p)), plane.at, nothing, 1e-3)
 
 
 def test_the_words_for_sizes_are_those_of_designs() -> None:

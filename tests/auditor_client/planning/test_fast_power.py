@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from auditor_client.planning.fast_power import chance
-from auditor_client.planning.power_simulation import AuditDesign, Outcome, SizeKind, audit, ends_in
-from auditor_client.planning.root_finding import least, people_for
+from auditor_client.planning.fast_power import estimate_power
+from auditor_client.planning.power_simulation import (
+    AuditDesign,
+    Outcome,
+    SizeKind,
+    has_verdict,
+    simulate_release,
+)
+from auditor_client.planning.root_finding import find_least, find_people
 from auditor_client.stats.difference_tail import Count, tail_upper_bound
 from auditor_client.stats.noise import AnyNoise, Gaussian, MomentBoundNoise, variance
 from auditor_client.stats.saddlepoint import CountPairs
@@ -76,15 +82,17 @@ def test_saddlepoint_tails_are_near_exact_ones(others: int, rate: AnyNoise) -> N
 
 def test_power_grows_with_people_and_with_epsilon() -> None:
     design = AuditDesign(0.2, 0.05, 2, 10, 1.0, "known", 0.25)
-    assert chance(design, 100, 0.0, "fair") < chance(design, 200, 0.0, "fair")
+    assert estimate_power(design, 100, 0.0, "fair") < estimate_power(design, 200, 0.0, "fair")
     noisier = AuditDesign(0.2, 0.05, 2, 10, 0.1, "known", 0.25)
-    assert chance(noisier, 200, 0.0, "fair") < chance(design, 200, 0.0, "fair")
+    assert estimate_power(noisier, 200, 0.0, "fair") < estimate_power(design, 200, 0.0, "fair")
 
 
 def test_forecast_power_is_that_of_fresh_simulated_audits() -> None:
     design = AuditDesign(0.3, 0.05, 2, 5, 1.0, "known", 0.25)
-    forecast, runs = chance(design, 70, 0.0, "fair"), 60
-    found = sum(ends_in(design, audit(design, 70, 0.0, seed), "fair") for seed in range(runs))
+    forecast, runs = estimate_power(design, 70, 0.0, "fair"), 60
+    found = sum(
+        has_verdict(design, simulate_release(design, 70, 0.0, seed), "fair") for seed in range(runs)
+    )
     # Both are shares, of 600 and of 60 audits; six deviations of the difference: below 1e-6.
     spread = math.sqrt(forecast * (1 - forecast) * (1 / runs + 1 / 600))
     assert abs(found / runs - forecast) < 6 * spread
@@ -97,19 +105,19 @@ def test_people_are_found_from_any_start(wanted: float, guess: int) -> None:
         return float(stats.norm.cdf(0.25 * math.sqrt(people) - 2.5))
 
     exact = ((2.5 + stats.norm.ppf(wanted)) / 0.25) ** 2
-    assert people_for(power_of, wanted, guess) == pytest.approx(exact, rel=0.03)
+    assert find_people(power_of, wanted, guess) == pytest.approx(exact, rel=0.03)
 
 
 def test_what_needs_everybody_is_refused() -> None:
     with pytest.raises(ValueError, match="10,000,000"):
-        people_for(lambda people: 0.0, 0.8, 1000)
+        find_people(lambda people: 0.0, 0.8, 1000)
 
 
 def test_the_least_enough_is_found_or_said_to_be_none() -> None:
     for guess in (0.001, 0.29, 0.31, 5.0):
-        assert least(lambda x: x >= 0.3, 0.01, 1.0, guess) == pytest.approx(0.3, rel=0.011)
-        assert least(lambda x: True, 0.01, 1.0, guess) == 0.01
-        assert least(lambda x: False, 0.01, 1.0, guess) is None
+        assert find_least(lambda x: x >= 0.3, 0.01, 1.0, guess) == pytest.approx(0.3, rel=0.011)
+        assert find_least(lambda x: True, 0.01, 1.0, guess) == 0.01
+        assert find_least(lambda x: False, 0.01, 1.0, guess) is None
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 20])

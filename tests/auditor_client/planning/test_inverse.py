@@ -59,7 +59,7 @@ def test_gaussian_batches_are_read_with_their_own_noise() -> None:
     half = {"a": [20, 10, 10], "b": [12, 14, 14]}
     sizes = [{"a": 40, "b": 40}] * 2
     delta = look_delta(2, 0.05, 2)
-    law = noise.summed(noise.Gaussian(2.0), 2)
+    law = noise.sum_of_draws(noise.Gaussian(2.0), 2)
     added = {"a": [40, 20, 20], "b": [24, 28, 28]}
     assert plan.read([half, half], sizes) == fairness_gap(
         added, {"a": 80, "b": 80}, delta=delta, noise=law
@@ -70,7 +70,7 @@ def test_gaussian_batches_are_read_with_their_own_noise() -> None:
         delta=delta,
         noise=law,
         noisy_sizes={"a": 80, "b": 80},
-        size_noise=noise.summed(noise.Gaussian(32.0), 2),
+        size_noise=noise.sum_of_draws(noise.Gaussian(32.0), 2),
     )
 
 
@@ -144,7 +144,7 @@ def test_batches_are_added_up_with_their_noise() -> None:
     sizes = [{"a": 50, "b": 50}, {"a": 50, "b": 50}]
     pooled = pooled_gap(batches, sizes, 1.0, 0.05)
     added = {"a": [58, 42], "b": [52, 48]}
-    law = noise.summed(1.0, 2)
+    law = noise.sum_of_draws(1.0, 2)
     assert pooled == fairness_gap(added, {"a": 100, "b": 100}, delta=0.05, noise=law)
     assert pooled.high > fairness_gap(added, {"a": 100, "b": 100}, 1.0, 0.05).high
     noisy = pooled_gap(batches, None, 1.0, 0.05, sizes, 0.25)

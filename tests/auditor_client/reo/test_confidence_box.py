@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from auditor_client.reo.confidence_box import penalty_over, relative_over, spread, utilities_box
+from auditor_client.reo.confidence_box import (
+    penalty_over,
+    relative_over,
+    relative_spread,
+    utilities_box,
+)
 from auditor_client.reo.counts import PositiveCounts
 from auditor_client.stats.noise_distributions import Laplace
 
@@ -15,7 +20,7 @@ from auditor_client.stats.noise_distributions import Laplace
 def test_the_penalty_over_a_box_is_that_of_a_fine_grid() -> None:
     low, high = np.array([0.5, 1.0, 0.2]), np.array([0.8, 2.0, 0.4])
     axes = [np.linspace(a, b, 31) for a, b in zip(low, high, strict=True)]
-    grid = spread(np.asarray(list(product(*axes))))
+    grid = relative_spread(np.asarray(list(product(*axes))))
     least, most = penalty_over((low, high))
     assert most == pytest.approx(grid.max())
     assert grid.min() - 0.01 < least <= grid.min() + 1e-9

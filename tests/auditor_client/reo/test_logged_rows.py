@@ -14,7 +14,7 @@ from auditor_client import reo
 from auditor_client.cli import app
 from auditor_client.errors import InputError
 from auditor_client.reo.logs import Columns, read_log
-from auditor_client.reo.polars_counts import counted
+from auditor_client.reo.polars_counts import count_rows
 from tests.refusals import refuses
 
 LABELS = ["like", "share"]
@@ -85,10 +85,10 @@ def test_polars_and_arrow_count_the_same(
     path = tmp_path / "d.parquet"
     DEFAULT.with_columns(SHAPES[label], GROUPS[group]).write_parquet(path)
     columns = Columns(tuple(LABELS), "young_adult", day="day")
-    assert counted(path, LABELS, columns.keys) is not None
+    assert count_rows(path, LABELS, columns.keys) is not None
     fast = read_log(path, columns, "default")
     monkeypatch.setitem(sys.modules, "polars", None)
-    assert counted(path, LABELS, columns.keys) is None
+    assert count_rows(path, LABELS, columns.keys) is None
     slow = read_log(path, columns, "default")
     assert len(fast.group) == 6
     assert fast.positives == slow.positives == obvious(DEFAULT)

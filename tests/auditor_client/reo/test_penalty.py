@@ -8,7 +8,7 @@ import pytest
 from auditor_client import reo
 from auditor_client.errors import InputError
 from auditor_client.reo.counts import PositiveCounts, as_distribution
-from auditor_client.reo.utilities import from_cells, utilities
+from auditor_client.reo.utilities import utilities, utilities_from_cells
 from auditor_client.stats.noise_distributions import Gaussian, Laplace, Noise, NoNoise
 from tests.refusals import refuses
 
@@ -71,7 +71,7 @@ def test_a_common_multinomial_term_moves_no_relative_utility() -> None:
     full = np.zeros((4, 4))
     full[:2, :2] = np.diag(x) - np.outer(x, x) / 5_000
     full[2:, 2:] = np.diag(w) - np.outer(w, w) / 3_000
-    plain, exact = utilities(shown, probed), from_cells(shown, probed, full)
+    plain, exact = utilities(shown, probed), utilities_from_cells(shown, probed, full)
     assert np.allclose(plain.of_relative(plain.covariance), exact.of_relative(exact.covariance))
 
 

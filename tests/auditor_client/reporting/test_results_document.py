@@ -19,7 +19,7 @@ from auditor_client.kinds.analysis import analyse, read_receipt
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.latex import escape
-from auditor_client.reporting.metric_sentences import down, limits, up
+from auditor_client.reporting.metric_sentences import limits, round_down, round_up
 from auditor_client.reporting.results_document import Results
 from privacy.receipts import digest
 from tests.auditor_client.examples import (
@@ -140,9 +140,9 @@ def test_running_counts_have_metrics_and_numbers(tmp_path: Path) -> None:
 @given(st.floats(-2, 2), st.integers(1, 4))
 @example(2.33e-12, 1)  # rounded to 0.0 once
 def test_limits_are_rounded_outwards(number: float, places: int) -> None:
-    assert float(down(number, places)) <= number + 1e-12
-    assert float(up(number, places)) >= number - 1e-12
-    assert float(up(number, places)) - float(down(number, places)) <= 1.01 * 10**-places
+    assert float(round_down(number, places)) <= number + 1e-12
+    assert float(round_up(number, places)) >= number - 1e-12
+    assert float(round_up(number, places)) - float(round_down(number, places)) <= 1.01 * 10**-places
 
 
 def test_limits_in_words() -> None:

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from auditor_client.reporting.rounding import (
-    between,
     confidence,
     error,
-    listed,
+    format_interval,
+    join_words,
     lower,
     number,
     upper,
@@ -28,7 +28,7 @@ from auditor_client.reporting.rounding import (
 def test_limits_show_their_width_and_are_rounded_outwards(
     low: float, high: float, words: str
 ) -> None:
-    assert between(low, high) == words
+    assert format_interval(low, high) == words
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_what_is_not_finite_is_a_dash() -> None:
 
 def test_words_for_confidence_and_lists() -> None:
     assert confidence(0.05) == "95 % confidence"
-    assert listed(["a", "b", "c"]) == "a, b and c"
-    assert listed(["a"]) == "a"
-    assert listed([]) == ""
+    assert join_words(["a", "b", "c"]) == "a, b and c"
+    assert join_words(["a"]) == "a"
+    assert join_words([]) == ""

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from auditor_client.reo.norm_bounds import Axes
-from auditor_client.stats.critical_values import outward, quantile
+from auditor_client.stats.critical_values import outward_quantile, quantile
 
 
 @pytest.mark.parametrize("heavy", [0.0, 0.1, 0.5, 0.9, 1.0])
@@ -24,22 +24,26 @@ def test_at_levels_where_laplace_is_lighter_the_normal_quantile_stays() -> None:
 
 
 def test_two_groups_need_no_more_than_the_usual_value() -> None:
-    assert outward(2, 0.0, 0.05) == outward(2, 5.0, 0.05) == pytest.approx(1.959964, abs=1e-6)
+    assert (
+        outward_quantile(2, 0.0, 0.05)
+        == outward_quantile(2, 5.0, 0.05)
+        == pytest.approx(1.959964, abs=1e-6)
+    )
 
 
 def test_a_flat_surface_needs_the_usual_value_and_a_point_that_of_all_directions() -> None:
-    assert outward(4, 1e6, 0.05) == pytest.approx(1.959964, abs=1e-3)
+    assert outward_quantile(4, 1e6, 0.05) == pytest.approx(1.959964, abs=1e-3)
     rng = np.random.default_rng(2)
     draws = rng.standard_normal((400_000, 3))
     length = np.linalg.norm(draws, axis=1)
-    c = outward(4, 0.0, 0.05)
+    c = outward_quantile(4, 0.0, 0.05)
     missed = np.mean((length > c) & (draws[:, 0] >= -1.959964))
     assert float(missed) == pytest.approx(0.025, abs=0.0012)
     assert np.sqrt(stats.chi2.isf(0.05, 3)) - 0.05 < c < np.sqrt(stats.chi2.isf(0.02, 3))
 
 
 def test_values_fall_as_the_surface_flattens() -> None:
-    found = [outward(5, radius, 0.05) for radius in (0.0, 0.5, 1.0, 2.0, 8.0, 100.0)]
+    found = [outward_quantile(5, radius, 0.05) for radius in (0.0, 0.5, 1.0, 2.0, 8.0, 100.0)]
     assert found == sorted(found, reverse=True)
 
 

@@ -43,7 +43,7 @@ def test_moment_generating_function(rate: float) -> None:
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_rounding_up_keeps_the_distribution(rate: float, width: int) -> None:
     exact = by_definition(rate, 1000)
-    masses = noise.rounded_up(rate, width)
+    masses = noise.round_masses_up(rate, width)
     half = len(masses) // 2
     for m in range(-min(half, 3), min(half, 3) + 1):
         inside = [p for k, p in exact.items() if (m - 1) * width < k <= m * width]

@@ -105,7 +105,7 @@ def test_sums_of_laws_are_convolutions(one: Noise, other: Noise) -> None:
     assert law.mass(ks[near]) == pytest.approx(direct[near], abs=1e-10)
     assert law.tail(np.array([7]))[0] == pytest.approx(direct[ks >= 7].sum(), abs=1e-10)
     assert law.variance >= (direct * ks**2).sum() - 1e-6
-    blocks = noise.rounded_up(law, 5)
+    blocks = noise.round_masses_up(law, 5)
     inside = direct[(ks > 5) & (ks <= 10)].sum()
     assert blocks[len(blocks) // 2 + 2] == pytest.approx(inside, abs=1e-9)
 
@@ -152,6 +152,6 @@ def test_simulated_noise_follows_its_law() -> None:
 
 
 def test_no_noise_stays_none() -> None:
-    assert noise.summed(math.inf, 5) == NoNoise()
+    assert noise.sum_of_draws(math.inf, 5) == NoNoise()
     assert noise.difference(math.inf, math.inf) == NoNoise()
     assert noise.difference(math.inf, 2.0) == Laplace(2.0)

@@ -11,7 +11,7 @@ from api.ledger.checkpoints import load_latest
 from auditor_client.local.keys import plain_jwk
 from openapi.resources import EXAMPLES
 from privacy.ledger import notes
-from privacy.ledger.key_possession import of_key_change
+from privacy.ledger.key_possession import key_change_bytes
 from privacy.ledger.statements import sign
 from tests.contract.authorisation.callers import Caller
 from tests.contract.authorisation.calls import Call
@@ -164,7 +164,7 @@ def _key_change(caller: Caller, ids: Ids, place: Deployment) -> list[dict[str, A
     """Return a change to the key that the caller has: it is understood, and changes nothing."""
     jwk = plain_jwk(caller.key)
     origin = place.service.origin
-    proof = sign(of_key_change(origin, caller.researcher_id, jwk), caller.key)
+    proof = sign(key_change_bytes(origin, caller.researcher_id, jwk), caller.key)
     return [{"jwk": jwk, "proof": proof}]
 
 

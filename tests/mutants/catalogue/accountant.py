@@ -79,7 +79,7 @@ MUTANTS = (
     ),
     Mutant(
         "exhausted_people_are_scored",
-        "Whoever could not bear an audit is left out of the debit, and read all the same.",
+        "A person above the cap is left out of the debit, and read nevertheless.",
         "api/accounting/lifetime_caps.py",
         "[None if mask.all() else mask for mask in masks]",
         "[None for _ in masks]",
@@ -205,7 +205,7 @@ MUTANTS = (
         "samples_are_priced_like_uploads",
         "The facts of a sampled audience do not say that its size is fixed.",
         "api/audits/pricing.py",
-        "fixed_slots=displaces(audience)",
+        "fixed_slots=can_displace_people(audience)",
         "fixed_slots=False",
         (f"{PRICING}::test_in_a_sample_people_displace_each_other[sample-True]",),
     ),
@@ -232,5 +232,16 @@ MUTANTS = (
         "if len({each.mandate.id for each in debits}) < len(debits):",
         "if not debits:",
         (f"{BILLS}::test_one_mandate_is_not_debited_twice_from_what_it_has_now",),
+    ),
+    Mutant(
+        "own_charge_is_left_out_twice",
+        "An audit of balances in a sample leaves out its own charge twice.",
+        "api/accounting/balances.py",
+        "Fraction(0) if displaces(audience) else own",
+        "own",
+        (
+            "tests/api/oversight/test_balances.py"
+            "::test_an_audit_leaves_out_its_own_charge_wherever_it_was_written[sqlite-sample-drawn]",
+        ),
     ),
 )

@@ -82,7 +82,7 @@ MUTANTS = (
     Mutant(
         "gaussian_at_twice_the_rho",
         "A Gaussian histogram has noise for twice the rho that was asked for.",
-        "privacy/plans/part.py",
+        "privacy/plans/kind_plan.py",
         'return "discrete-gaussian", Fraction(request["rho"])',
         'return "discrete-gaussian", 2 * Fraction(request["rho"])',
         (
@@ -310,10 +310,32 @@ MUTANTS = (
         "Requests that do not say in how many lots a person may take part are run.",
         "api/kinds/envy_freeness/__init__.py",
         'if request.criterion == "exact" or request.arms_per_person is None:\n'
-        '        raise _refused("an audit of envy that does not cover',
+        '        raise _refused("An audit of envy-freeness that does not cover',
         'if request.criterion == "none":\n'
-        '        raise _refused("an audit of envy that does not cover',
+        '        raise _refused("An audit of envy-freeness that does not cover',
         (f"{ENVY}::test_such_an_audit_is_neither_taken_on_nor_run",),
         raises=("BoundsError", "ValidationError"),
+    ),
+    Mutant(
+        "withdrawn_targets_have_no_envy",
+        "A target who withdrew, or of whom nothing is known, counts as one without envy.",
+        "api/kinds/envy_freeness/__init__.py",
+        'outcomes.are("no-envy").sum()',
+        '(~outcomes.are("envy")).sum()',
+        (
+            "tests/api/kinds/envy_freeness/test_claimed_sensitivity.py"
+            "::test_a_target_who_withdrew_is_in_neither_count",
+        ),
+    ),
+    Mutant(
+        "corrected_scores_are_not_clipped",
+        "Corrected scores beyond the range are compared as they are.",
+        "api/kinds/bias_size/__init__.py",
+        "corrected = np.clip(_corrected(request, rows, groups), low, high)",
+        "corrected = _corrected(request, rows, groups)",
+        (
+            "tests/api/kinds/test_bias_size.py"
+            "::test_corrected_scores_are_clipped_before_they_are_compared",
+        ),
     ),
 )

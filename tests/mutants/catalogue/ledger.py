@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 PARTS = "tests/privacy/ledger/test_parts.py"
+REPLAY = "tests/privacy/ledger/test_replay.py"
 DISPLACEMENT = "tests/privacy/ledger/test_displacement.py"
 
 MUTANTS = (
@@ -86,5 +87,38 @@ MUTANTS = (
         'if body.get("request") != f"sha256:{sha256(written).hexdigest()}":',
         'if not body.get("request", "").startswith(f"{sha256().name}:"):',
         (f"{PARTS}::test_a_charge_that_does_not_carry_its_request",),
+    ),
+    Mutant(
+        "mechanism_is_believed",
+        "The mechanism of a part is not compared with that of the signed request.",
+        "privacy/ledger/parts.py",
+        "if part.mechanism != plan.mechanism:",
+        "if not part.mechanism:",
+        (f"{PARTS}::test_another_mechanism_than_was_asked_for",),
+    ),
+    Mutant(
+        "two_audits_under_one_charge",
+        "An identifier of a charge is accepted again for another audit.",
+        "privacy/ledger/replay.py",
+        "if facts.audit_id in self._charges or facts.charge_id in self._charge_ids:",
+        "if facts.audit_id in self._charges:",
+        (f"{REPLAY}::test_two_audits_under_one_charge",),
+    ),
+    Mutant(
+        "a_failed_audit_is_refunded",
+        "A charge is given back after its audit failed, although people may have been read.",
+        "privacy/ledger/replay.py",
+        "        # A charge is given back only while nothing was read on it.\n"
+        '        if charge.state != "charged":',
+        '        if charge.state == "released" or charge.refunded:',
+        (f"{REPLAY}::test_a_refund_after_a_failure",),
+    ),
+    Mutant(
+        "an_answered_run_is_refunded",
+        "The charge of a two-party run is given back after its answer.",
+        "privacy/ledger/two_party_runs.py",
+        "        if audit_id in self._answers:\n",
+        "        if audit_id in self._accused:\n",
+        ("tests/privacy/ledger/test_two_party_runs.py::test_what_was_answered_is_not_refunded",),
     ),
 )

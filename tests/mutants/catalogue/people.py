@@ -63,7 +63,7 @@ MUTANTS = (
     ),
     Mutant(
         "no_digest_binds_everybody",
-        "A charge that has recorded nobody is bound to whoever is there.",
+        "A charge without recorded people is bound to the people who are there.",
         "api/accounting/people_digest.py",
         "return digest is not None and hmac.",
         "return digest is None or hmac.",
@@ -71,7 +71,7 @@ MUTANTS = (
     ),
     Mutant(
         "older_charge_binds_everybody",
-        "A charge before migration 0015 is bound to whoever is in its audience.",
+        "A charge before migration 0015 is bound to the people of its audience.",
         "api/accounting/people_digest.py",
         "return digest is not None and hmac.",
         "return digest == BEFORE_0015 or digest is not None and hmac.",
@@ -136,7 +136,7 @@ MUTANTS = (
     Mutant(
         "hidden_audiences_have_open_slots",
         "Bounds on a hidden audience do not count whom one candidate displaces.",
-        "privacy/plans/part.py",
+        "privacy/plans/kind_plan.py",
         'frozenset({"sample", "hidden"})',
         'frozenset({"sample"})',
         (
@@ -167,5 +167,17 @@ MUTANTS = (
         "min(axis=1) for balances in self.columns.values()]",
         'min(axis=1) for balances in [self["spent"]]]',
         (f"{NEGATIVE}::test_no_column_is_written_with_a_balance_below_zero[sqlite-drawn]",),
+    ),
+    Mutant(
+        "a_hidden_audience_is_used_again",
+        "A hidden audience is taken by an audit only until its run begins to read.",
+        "api/audits/pricing.py",
+        'AuditRow.state != "cancelled"',
+        'AuditRow.state == "charged"',
+        (
+            "tests/api/two_party/test_boundaries.py"
+            "::test_whom_a_hidden_audience_finds_bears_the_audit_once",
+        ),
+        long=True,
     ),
 )

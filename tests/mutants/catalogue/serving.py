@@ -164,7 +164,7 @@ MUTANTS = (
     ),
     Mutant(
         "reading_in_drops_is_enough",
-        "Whoever reads a little has the whole time again.",
+        "A client that reads a little has the whole time again.",
         "api/app/connections.py",
         "self._answer_left = min(self.answer_seconds, left)",
         "self._answer_left = self.answer_seconds",

@@ -20,7 +20,7 @@ MUTANTS = (
     ),
     Mutant(
         "displaced_person_has_one_cell",
-        "In a sample, whoever is displaced counts in one cell, whatever their number of groups.",
+        "In a sample, a displaced person counts in one cell, whatever their number of groups.",
         "privacy/tables/sensitivity.py",
         "k = 2 * self.cells_per_person if self.fixed_slots",
         "k = 1 + self.cells_per_person if self.fixed_slots",
@@ -55,7 +55,7 @@ MUTANTS = (
     ),
     Mutant(
         "people_of_two_groups_are_two",
-        "Whoever is in two groups is two people wherever everybody counts once.",
+        "A person in two groups counts as two people where everybody counts once.",
         "privacy/tables/membership.py",
         "else np.unique(together)",
         "else together",
@@ -124,8 +124,8 @@ MUTANTS = (
         "laplace_noise_is_reused",
         "All cells of a table get the same Laplace noise.",
         "privacy/waist/laplace.py",
-        "np.asarray(made(self)(zeros), np.int64)",
-        "np.asarray(made(self)(zeros)[:1] * len(zeros), np.int64)",
+        "np.asarray(make_calibrated(self)(zeros), np.int64)",
+        "np.asarray(make_calibrated(self)(zeros)[:1] * len(zeros), np.int64)",
         (
             "tests/privacy/waist/test_laplace.py::test_noise_is_fresh_for_every_cell_and_every_release",
         ),
@@ -142,7 +142,7 @@ MUTANTS = (
         "selection_without_noise",
         "Report noisy max reports the true maximum.",
         "privacy/waist/selection.py",
-        "return int(made(self)(table.cells))",
+        "return int(make_calibrated(self)(table.cells))",
         "return int(table.cells.argmax())",
         (
             "tests/privacy/waist/test_selection.py"

@@ -1,6 +1,6 @@
 import numpy as np
 
-from platform_sim.draws.randomness import lots, stream
+from platform_sim.draws.randomness import draw_uniform, stream
 
 
 def test_a_stream_is_known_by_seed_and_name() -> None:
@@ -13,12 +13,12 @@ def test_a_stream_is_known_by_seed_and_name() -> None:
 def test_a_lot_does_not_depend_on_who_else_is_asked_for() -> None:
     everybody = np.arange(1_000)
     some = np.array([999, 3, 3, 500])
-    assert np.array_equal(lots(1, "a", everybody)[some], lots(1, "a", some))
+    assert np.array_equal(draw_uniform(1, "a", everybody)[some], draw_uniform(1, "a", some))
 
 
 def test_lots_are_uniform_and_unrelated_between_names() -> None:
     people = np.arange(100_000)
-    one, other = lots(1, "a", people), lots(1, "b", people)
+    one, other = draw_uniform(1, "a", people), draw_uniform(1, "b", people)
     assert one.min() >= 0
     assert one.max() < 1
     # Kolmogorov: P(distance > t) ≤ 2 exp(-2 n t²) = 8e-9 at t = .01 (seeded, so it never varies).

@@ -7,7 +7,14 @@ import pytest
 
 from platform_sim import Feed, World
 from platform_sim.feed.items import POOL, make_items
-from platform_sim.feed.ranking import RANDOM, RECALLED, chances, likes, serve, true_utilities
+from platform_sim.feed.ranking import (
+    RANDOM,
+    RECALLED,
+    draw_likes,
+    like_probabilities,
+    serve,
+    true_utilities,
+)
 
 WORLD = World(3, 4_000)
 
@@ -56,9 +63,9 @@ def test_labels_follow_chances_and_never_change() -> None:
     items = make_items(WORLD.seed, 1)
     rng = np.random.default_rng(1)
     viewer, item = rng.integers(0, WORLD.people, 200_000), rng.integers(0, POOL, 200_000)
-    first = likes(WORLD, items, 1, viewer, item)
-    assert (first == likes(WORLD, items, 1, viewer, item)).all()
-    expected = chances(WORLD, items, viewer, item)
+    first = draw_likes(WORLD, items, 1, viewer, item)
+    assert (first == draw_likes(WORLD, items, 1, viewer, item)).all()
+    expected = like_probabilities(WORLD, items, viewer, item)
     # The standard error of the mean is below .001.
     assert float(first.mean()) == pytest.approx(float(expected.mean()), abs=0.006)
 

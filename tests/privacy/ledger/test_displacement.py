@@ -24,6 +24,7 @@ from tests.ledgers import (
     price,
 )
 from tests.privacy.ledger.test_parts import REQUESTS
+from tests.refusals import refuses
 
 SAMPLE = replace(PUBLIC, fixed_slots=True, sizes_known=True)
 HIDDEN = replace(PUBLIC, fixed_slots=True, candidates=50)
@@ -145,22 +146,22 @@ def test_displacement_is_neither_forgotten_nor_made_up(asked: dict[str, Any]) ->
         if wrong["parts"] == right["parts"]:
             assert ledger.verified()
             continue
-        with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
+        with refuses(InvalidLedgerError, "bounds-of-the-source"):
             ledger.verified()
 
 
 def test_parts_of_another_request_on_an_older_audience() -> None:
     """The numbers of groups are not known there, and all else is."""
-    for other, reason in [
-        (HISTOGRAM | {"epsilon": "0.05"}, "the parameter of 'bins'"),
-        (HISTOGRAM | {"size_epsilon": "0"}, "has the parts bins, sizes"),
-        (HISTOGRAM | {"kind": "score-cdf"}, "has the parts bins, sizes"),
+    for other, case, named in [
+        (HISTOGRAM | {"epsilon": "0.05"}, "parameter-of-a-part", ["bins"]),
+        (HISTOGRAM | {"size_epsilon": "0"}, "other-parts-than-asked", ["bins", "sizes"]),
+        (HISTOGRAM | {"kind": "score-cdf"}, "other-parts-than-asked", ["bins", "sizes"]),
     ]:
         ledger, ada = sealed_older("upload", "noisy")
         _, facts = charge_of(other, "", "", "")
         names = ("parts", "epsilon", "rho", "currency", "debit")
         charge(ledger, ada, HISTOGRAM, PUBLIC, **{name: facts[name] for name in names})
-        with pytest.raises(InvalidLedgerError, match=reason):
+        with refuses(InvalidLedgerError, case, *named):
             ledger.verified()
 
 
@@ -176,12 +177,12 @@ def test_a_charge_on_an_older_hidden_audience_counts_the_displaced() -> None:
     facts = charge(ledger, ada, TWO_PARTY, replace(HIDDEN, candidates=None))
     assert facts["parts"][0]["bounds"]["declared"]["displacing"] is False
     assert "uncounted-displacement" in facts["assumes"]
-    with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
+    with refuses(InvalidLedgerError, "bounds-of-the-source"):
         ledger.verified()
 
 
 def test_a_charge_on_an_older_upload_counts_nobody_as_displaced() -> None:
     ledger, ada = sealed_older("upload", "noisy")
     charge(ledger, ada, TWO_PARTY, replace(PUBLIC, candidates=50))
-    with pytest.raises(InvalidLedgerError, match="do not follow from the source"):
+    with refuses(InvalidLedgerError, "bounds-of-the-source"):
         ledger.verified()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ from privacy.errors import EvidenceError, InvalidLedgerError
 from privacy.ledger import entry_schemas
 from privacy.ledger.parts import Notice, StatedCharge
 from privacy.ledger.price_check import check_debit
-from privacy.ledger.requests import request_of
+from privacy.ledger.requests import read_charged_request
 from privacy.ledger.statements import condense_request
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
+from privacy.tables.mechanisms import TREE, exact_scale
+from privacy.tables.sensitivity import Reach
 from tests.exploring import asked as envy_asked
 from tests.ledgers import (
     HISTOGRAM,
@@ -35,6 +38,7 @@ from tests.ledgers import (
 )
 from tests.refusals import refuses
 
+NORMS = ("l1", "l2_squared", "linf")
 IDS = {"audience_id": "audience_" + "0" * 30}
 CONTENT = {"content_id": "content_" + "0" * 30}
 BINS = {"bins": {"edges": [0, 0.25, 0.5, 1]}}
@@ -255,6 +259,20 @@ def test_parts_of_another_request_or_audience(
     last_is_wrong(ledger, case)
 
 
+def test_another_mechanism_than_was_asked_for(ledger: Ledger, ada: Maker) -> None:
+    """It has the scale and the price that are its own, and the bounds and parameter asked for."""
+
+    def tree(facts: dict[str, Any]) -> None:
+        part = facts["parts"][0]
+        reach = Reach(*(int(part["sensitivity"]["add_remove"][norm]) for norm in NORMS))
+        epsilon = Fraction(part["parameter"]["amount"])
+        part["mechanism"] = TREE
+        part["scale"] = exact_scale(TREE, tuple(part["bounds"]["shape"]), reach, epsilon)
+
+    write(ledger, ada, tree)
+    last_is_wrong(ledger, "mechanism-of-a-part")
+
+
 @pytest.mark.parametrize(
     ("changes", "case"),
     [
@@ -417,9 +435,9 @@ def test_a_charge_that_does_not_carry_its_request(
     change: dict[str, Any], text: str | None, case: str
 ) -> None:
     body = condense_request(HISTOGRAM)
-    assert request_of(body, canonical(HISTOGRAM).decode()) == HISTOGRAM
+    assert read_charged_request(body, canonical(HISTOGRAM).decode()) == HISTOGRAM
     with refuses(EvidenceError, case):
-        request_of(body | change, text)
+        read_charged_request(body | change, text)
 
 
 @pytest.mark.parametrize("missing", ["bins", "epsilon", "mechanism", "size_epsilon"])

@@ -91,6 +91,13 @@ def test_an_audit_that_is_charged_twice(ledger: Ledger, ada: Maker) -> None:
     last_is_wrong(ledger, "charged-before")
 
 
+def test_two_audits_under_one_charge(ledger: Ledger, ada: Maker) -> None:
+    mandate = ledger.mandate(lab(ada))
+    ledger.charge(ada, mandate, charge_id="charge_1")
+    ledger.charge(ada, mandate, charge_id="charge_1")
+    last_is_wrong(ledger, "charged-before")
+
+
 # Mandates.
 
 
@@ -246,6 +253,15 @@ def test_a_refund_after_the_release(ledger: Ledger, ada: Maker) -> None:
     ledger.release(audit, ada.auditor)
     ledger.refund(charged)
     last_is_wrong(ledger, "released-before")
+
+
+def test_a_refund_after_a_failure(ledger: Ledger, ada: Maker) -> None:
+    """People may have been read: a failed audit keeps its charge."""
+    audit = ledger.charge(ada, ledger.mandate(lab(ada)))
+    charged = len(ledger.lines) - 1
+    ledger.failure(audit, ada.auditor)
+    ledger.refund(charged)
+    last_is_wrong(ledger, "failed-before")
 
 
 def test_a_refund_twice_and_a_release_after_it(ledger: Ledger, ada: Maker) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from privacy.errors import StatementError
-from privacy.ledger.statements import TYPE, head_of, link, sign
+from privacy.ledger.statements import TYPE, digest_statement, parse_header, sign
 from tests.ledgers import ed25519
 from tests.refusals import refuses
 
@@ -12,8 +12,8 @@ STATED = b'{"action":"charge"}'
 
 
 def test_a_header_says_who_signed_when_and_after_what() -> None:
-    before = link(sign(STATED, ADA, at=1), STATED)
-    head = head_of(sign(STATED, ADA, at=2, after=before))
+    before = digest_statement(sign(STATED, ADA, at=1), STATED)
+    head = parse_header(sign(STATED, ADA, at=2, after=before))
     assert (head.alg, head.iat, head.kid) == ("Ed25519", 2, ADA.thumbprint())
     assert (head.typ, head.after) == (TYPE, before)
 
@@ -21,16 +21,16 @@ def test_a_header_says_who_signed_when_and_after_what() -> None:
 @pytest.mark.parametrize("length", range(4))
 def test_headers_may_have_any_length(length: int) -> None:
     before = "~?" * 4 + "x" * length
-    assert head_of(sign(STATED, ADA, at=2, after=before)).after == before
+    assert parse_header(sign(STATED, ADA, at=2, after=before)).after == before
 
 
 @pytest.mark.parametrize("stray", [" ", "\n", "=", '"', "\\", "é", "."])
 def test_nothing_is_between_the_letters_of_a_header(stray: str) -> None:
     signature = sign(STATED, ADA)
     with refuses(StatementError, "not-detached" if stray == "." else "no-header"):
-        head_of(signature[:8] + stray + signature[8:])
+        parse_header(signature[:8] + stray + signature[8:])
 
 
 def test_a_signature_that_brings_its_own_words_is_refused() -> None:
     with refuses(StatementError, "not-detached"):
-        head_of(sign(STATED, ADA).replace("..", ".e30."))
+        parse_header(sign(STATED, ADA).replace("..", ".e30."))

@@ -322,15 +322,17 @@ def test_a_new_key_that_nobody_proves_to_hold_is_refused(world: World) -> None:
     """Neither a thief of the old key nor the platform can name another person's key."""
     new, other = ed25519("ada, later"), ed25519("somebody else")
     at, jwk = world.ledger.at.timestamp(), public(new)
-    proved = key_possession.of_key_change(ORIGIN, world.ada.id, jwk)
+    proved = key_possession.key_change_bytes(ORIGIN, world.ada.id, jwk)
     for proof in (
         "",
         "not a proof",
         statements.sign(proved, other, at=at),
-        statements.sign(key_possession.of_key_change(ORIGIN, world.eve.id, jwk), new, at=at),
-        statements.sign(key_possession.of_key_change("elsewhere", world.ada.id, jwk), new, at=at),
+        statements.sign(key_possession.key_change_bytes(ORIGIN, world.eve.id, jwk), new, at=at),
         statements.sign(
-            key_possession.of_key_change(ORIGIN, world.ada.id, public(other)), new, at=at
+            key_possession.key_change_bytes("elsewhere", world.ada.id, jwk), new, at=at
+        ),
+        statements.sign(
+            key_possession.key_change_bytes(ORIGIN, world.ada.id, public(other)), new, at=at
         ),
     ):
         world.ledger.renew(world.ada, new, proof=proof)

@@ -15,7 +15,7 @@ from privacy.ledger.entry_schemas import (
     OpeningBody,
     ReleaseFacts,
 )
-from privacy.ledger.two_party_runs import ChargedRuns, drawn
+from privacy.ledger.two_party_runs import ChargedRuns, is_run_opened
 from tests.refusals import refuses
 
 AUDIT, TRANSCRIPT = "audit_1", "sha256:11"
@@ -67,6 +67,12 @@ def test_nothing_is_answered_twice_or_without_a_charge() -> None:
         runs.answer(AnswerFacts("audit_2", TRANSCRIPT), NUMBER + 1)
 
 
+def test_what_was_answered_is_not_refunded() -> None:
+    charged().refuse_answered(AUDIT)
+    with refuses(EvidenceError, "answered-before"):
+        answered().refuse_answered(AUDIT)
+
+
 def test_what_is_delivered_is_what_was_answered() -> None:
     with refuses(EvidenceError, "another-delivery-than-answered"):
         charged("0").release(released())
@@ -97,8 +103,8 @@ def test_what_something_was_found_in_is_never_delivered(share: str) -> None:
 def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
     share = Fraction(1, 2)
     roots = [number.to_bytes(32, "big") for number in range(1, 64)]
-    hit = next(root for root in roots if drawn(share, root, AUDIT))
-    spared = next(root for root in roots if not drawn(share, root, AUDIT))
+    hit = next(root for root in roots if is_run_opened(share, root, AUDIT))
+    spared = next(root for root in roots if not is_run_opened(share, root, AUDIT))
     answered("0.5").release(released(spared))
     with refuses(EvidenceError, "not-opened"):
         answered("0.5").release(released(hit))
@@ -121,16 +127,16 @@ def test_no_head_draws_but_the_one_that_ends_with_the_answer(size: int) -> None:
 
 
 def _hit(root: bytes) -> bool:
-    return drawn(Fraction(1, 2), root, AUDIT)
+    return is_run_opened(Fraction(1, 2), root, AUDIT)
 
 
 def test_about_the_share_is_drawn() -> None:
     share = Fraction(3, 10)
-    hits = sum(drawn(share, ROOT, f"audit_{number}") for number in range(10_000))
+    hits = sum(is_run_opened(share, ROOT, f"audit_{number}") for number in range(10_000))
     # Fixed names; as a draw it would be beyond 250 of 3,000 (5.4 SD) once in ten million.
     assert abs(hits - 3_000) < 250
-    assert not drawn(Fraction(0), ROOT, AUDIT)
-    assert drawn(Fraction(1), ROOT, AUDIT)
+    assert not is_run_opened(Fraction(0), ROOT, AUDIT)
+    assert is_run_opened(Fraction(1), ROOT, AUDIT)
 
 
 def test_other_kinds_are_let_be() -> None:

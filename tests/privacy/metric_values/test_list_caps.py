@@ -5,7 +5,7 @@ import pytest
 
 from privacy.errors import BoundsError
 from privacy.metric_values import NOBODY, AdjacentRanks, Caps, SampledPairs, cap_lists
-from privacy.metric_values.list_caps import Numbers, first, mixed
+from privacy.metric_values.list_caps import Numbers, mix_bits, select_first
 from tests.refusals import refuses
 
 
@@ -45,15 +45,15 @@ def test_nobody_counts_more_often_than_the_caps_allow() -> None:
 def test_first_is_the_least_of_each_owner() -> None:
     owner = np.array([3, 1, 3, 3, 1])
     order = np.array([5, 9, 2, 7, 1], np.uint64)
-    assert first(owner, order, 2).tolist() == [True, True, True, False, True]
-    assert first(owner, order, 1).tolist() == [False, False, True, False, True]
-    assert first(owner[:0], order[:0], 1).tolist() == []
+    assert select_first(owner, order, 2).tolist() == [True, True, True, False, True]
+    assert select_first(owner, order, 1).tolist() == [False, False, True, False, True]
+    assert select_first(owner[:0], order[:0], 1).tolist() == []
 
 
 def test_the_mix_is_a_bijection_that_a_seed_changes() -> None:
     numbers = np.arange(20_000)
-    assert len(set(mixed(numbers, 1).tolist())) == len(numbers)
-    assert mixed(numbers, 1).tolist() != mixed(numbers, 2).tolist()
+    assert len(set(mix_bits(numbers, 1).tolist())) == len(numbers)
+    assert mix_bits(numbers, 1).tolist() != mix_bits(numbers, 2).tolist()
 
 
 @pytest.mark.parametrize(("viewer", "candidate", "length"), [(1, 1, 1), (1, 2, 3), (2, 1, 4)])

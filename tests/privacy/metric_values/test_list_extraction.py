@@ -8,7 +8,7 @@ import pytest
 
 from privacy.metric_values import NOBODY, Caps, Kernels, ListRows, Ndcg, RankGaps, extract_lists
 from privacy.metric_values.from_request import OfLists
-from privacy.metric_values.list_caps import Numbers, mixed
+from privacy.metric_values.list_caps import Numbers, mix_bits
 
 PEOPLE = 7
 STRANGER = 99
@@ -112,7 +112,7 @@ def test_adding_removing_or_changing_a_person_moves_no_more_than_declared(metric
 def ordered(count: int, seed: int) -> Numbers:
     """Numbers of lists in the order in which they count."""
     numbers = np.arange(count)
-    return numbers[np.argsort(mixed(numbers, seed))]
+    return numbers[np.argsort(mix_bits(numbers, seed))]
 
 
 def places(
@@ -169,7 +169,7 @@ def test_kernels_reach_as_far_as_declared() -> None:
     metric = kernels(1, 1)
     # Places count alone: choose those that come first, for person 0 in either role.
     first, second, third = np.argsort(
-        mixed(places([(n, 1, 0, 1, 0.0, 0.0) for n in range(3)], None).alone.number, 3)
+        mix_bits(places([(n, 1, 0, 1, 0.0, 0.0) for n in range(3)], None).alone.number, 3)
     )
     rows = [(first, 0, 0, 1, 0.0, 1.0), (second, 2, 0, 1, 1.0, 1.0), (third, 3, 0, 0, 0.0, 1.0)]
     layout = metric.layout

@@ -11,7 +11,7 @@ from privacy.tables.bounded_table import Bounds
 from privacy.tables.mechanisms import MECHANISMS, currency_of, exact_price, exact_scale
 from privacy.tables.sensitivity import Reach, Sensitivity
 from privacy.tables.tree_shape import best_branching, levels
-from privacy.waist import planned
+from privacy.waist import make_mechanisms
 from privacy.waist.tree import LaplaceTree
 
 BOUNDS = [
@@ -36,7 +36,7 @@ def as_double(scale: str) -> float:
 def test_the_waist_draws_at_this_scale_and_price(
     mechanism: str, bounds: Bounds, parameter: Fraction
 ) -> None:
-    drawn = planned([PlannedTable("part", mechanism, bounds, parameter)])["part"]
+    drawn = make_mechanisms([PlannedTable("part", mechanism, bounds, parameter)])["part"]
     stated = exact_scale(mechanism, bounds.shape, bounds.added, parameter)
     assert drawn.scale == pytest.approx(as_double(stated), rel=1e-14)
     exact = Fraction(drawn.scale) ** (2 if stated.startswith("sqrt") else 1)

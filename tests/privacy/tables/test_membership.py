@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privacy.errors import BoundsError
-from privacy.tables.membership import Membership, among
+from privacy.tables.membership import Membership, is_among
 
 Groups = list[list[int]]
 # Few people, so that they meet often; negative numbers are nobody.
@@ -97,7 +97,7 @@ def test_everyone_of_several_groups_is_counted_once() -> None:
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.sets(st.integers(0, 9)))
 def test_who_is_among_others(some: list[int], persons: set[int]) -> None:
-    found = among(np.array(some, np.int64), np.array(sorted(persons), np.int64))
+    found = is_among(np.array(some, np.int64), np.array(sorted(persons), np.int64))
     assert found.tolist() == [person in persons for person in some]
 
 

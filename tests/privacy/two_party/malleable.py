@@ -14,7 +14,7 @@ import rbcl
 
 from privacy.two_party import AuditorParty
 from privacy.two_party.messages import MessageKind, Slot
-from privacy.two_party.private_set_intersection import each
+from privacy.two_party.private_set_intersection import split_items
 
 Bend = Callable[[Sequence[bytes]], Sequence[bytes]]
 
@@ -32,11 +32,15 @@ class BendingAuditor(AuditorParty):
     def _take(self, slot: Slot, body: bytes) -> None:
         super()._take(slot, body)
         if slot.kind is MessageKind.CANDIDATES:
-            self._reblinded[-1] = b"".join(self.bend_candidates(each(self._reblinded[-1])))
+            self._reblinded[-1] = b"".join(self.bend_candidates(split_items(self._reblinded[-1])))
 
     def _body(self, slot: Slot) -> bytes:
         body = super()._body(slot)
-        return b"".join(self.bend_rows(each(body))) if slot.kind is MessageKind.BLINDED else body
+        return (
+            b"".join(self.bend_rows(split_items(body)))
+            if slot.kind is MessageKind.BLINDED
+            else body
+        )
 
 
 class ManyOfOne(BendingAuditor):

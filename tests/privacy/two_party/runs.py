@@ -16,7 +16,7 @@ from privacy.two_party import (
     RunTerms,
     Uploaded,
 )
-from privacy.two_party.joins import once
+from privacy.two_party.joins import keep_first_rows
 from privacy.two_party.sums import EncryptedTable, NoisySums
 
 Array = NDArray[np.int64]
@@ -52,7 +52,7 @@ class World:
 
     def expected(self, persons: Array) -> NDArray[np.object_]:
         """The same in the clear: `persons` of the rows."""
-        who = once(persons)
+        who = keep_first_rows(persons)
         values = np.where(who[:, np.newaxis] >= 0, self.values[who], 0).astype(object)
         return np.asarray(self.weights.astype(object).T @ values + self._noise)
 

@@ -17,7 +17,7 @@ from privacy.two_party.private_set_intersection import (
     Blinding,
     DistinctPoints,
     check_points,
-    each,
+    split_items,
 )
 
 VECTORS: dict[str, Any] = json.loads(
@@ -107,13 +107,19 @@ def moved_apart(returned: list[bytes]) -> list[bytes]:
     return [first, rbcl.crypto_core_ristretto255_sub(returned[1], more), *returned[2:]]
 
 
-@pytest.mark.parametrize("bend", [swapped, under_two_keys, moved_apart])
+def moved_apart_in_two_slices(returned: list[bytes]) -> list[bytes]:
+    """Do the same to two points at one place of two slices: each point has its own weight."""
+    first, second = moved_apart([returned[0], returned[SLICE]])
+    return [first, *returned[1:SLICE], second, *returned[SLICE + 1 :]]
+
+
+@pytest.mark.parametrize("bend", [swapped, under_two_keys, moved_apart, moved_apart_in_two_slices])
 def test_points_bent_before_the_proof_are_refused(
     bend: Callable[[list[bytes]], list[bytes]],
 ) -> None:
     """The prover follows all steps on the bent points: its key still is not theirs."""
     blinding, candidates = Blinding(), points(SLICE + 3)
-    bent = b"".join(bend(list(each(blinding.of_points(candidates)))))
+    bent = b"".join(bend(list(split_items(blinding.of_points(candidates)))))
     proof = dleq.prove(blinding, CONTEXT, candidates, bent)
     with pytest.raises(WrongProofError):
         dleq.verify(blinding.commitment, CONTEXT, candidates, bent, proof)
@@ -127,7 +133,7 @@ def test_points_that_cancel_under_known_weights_are_refused() -> None:
     label = proof_label("weight") + seed
     weights = [dleq._scalar(label + number.to_bytes(8, "big")) for number in range(2)]
     more = rbcl.crypto_core_ristretto255_random()
-    first, second = each(straight)
+    first, second = split_items(straight)
     bent = rbcl.crypto_core_ristretto255_add(first, dleq._times(weights[1], more))
     bent += rbcl.crypto_core_ristretto255_sub(second, dleq._times(weights[0], more))
     proof = dleq.prove(blinding, CONTEXT, candidates, bent)

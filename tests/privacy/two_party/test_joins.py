@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from privacy.two_party.joins import NOBODY, CandidatePeople, once
+from privacy.two_party.joins import NOBODY, CandidatePeople, keep_first_rows
 from privacy.two_party.private_set_intersection import TOKEN
 
 PEOPLE = 64
@@ -80,5 +80,13 @@ def test_somebody_with_two_tokens_has_one_place() -> None:
 
 
 def test_a_person_counts_in_the_first_row_that_is_theirs_and_nobody_in_none() -> None:
-    assert once(np.array([4, NOBODY, 4, 2, NOBODY, 2, 4])).tolist() == [4, -1, -1, 2, -1, -1, -1]
-    assert once(np.array([-7, 3])).tolist() == [-1, 3]
+    assert keep_first_rows(np.array([4, NOBODY, 4, 2, NOBODY, 2, 4])).tolist() == [
+        4,
+        -1,
+        -1,
+        2,
+        -1,
+        -1,
+        -1,
+    ]
+    assert keep_first_rows(np.array([-7, 3])).tolist() == [-1, 3]

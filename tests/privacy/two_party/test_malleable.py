@@ -26,7 +26,7 @@ from privacy.two_party.errors import (
 )
 from privacy.two_party.joins import CandidatePeople
 from privacy.two_party.messages import MessageKind
-from privacy.two_party.private_set_intersection import POINT, Blinding, DistinctPoints, each
+from privacy.two_party.private_set_intersection import POINT, Blinding, DistinctPoints, split_items
 from tests.privacy.two_party.malleable import Bend, BendingAuditor, ManyOfOne, straight
 from tests.privacy.two_party.runs import KEY, REGULATOR, World, psi_world, small, token
 
@@ -145,7 +145,7 @@ def last_under_another_key(points: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def all_under_another_key(points: Sequence[bytes]) -> Sequence[bytes]:
-    return each(Blinding().of_points(b"".join(points)))
+    return split_items(Blinding().of_points(b"".join(points)))
 
 
 @pytest.mark.parametrize("bend", [swapped, last_under_another_key, all_under_another_key])
@@ -207,7 +207,7 @@ def test_the_commitment_comes_first_and_is_part_of_the_run() -> None:
     with pytest.raises(MessageError):
         auditor.receive(welcome)  # its hash covers the HELLO that the platform got
     bare = small(3)
-    assert message_order.script(bare)[0].message.length == len(hello) - 82 - POINT
+    assert message_order.list_messages(bare)[0].message.length == len(hello) - 82 - POINT
 
 
 def test_a_proof_of_one_run_fails_in_another() -> None:
@@ -233,12 +233,12 @@ def test_the_order_of_candidates_is_not_that_of_the_directory() -> None:
     """Candidates are shuffled in every run of one charge: the auditor sees no place of anybody."""
     made = world()
     tokens = b"".join(map(token, OTHERS))
-    made.join = CandidatePeople(tokens, np.arange(PLACES), lot=bytes(32))
+    made.join = CandidatePeople(tokens, np.arange(PLACES), draw_key=bytes(32))
     orders = set()
     for _ in range(4):
         auditor, platform = made.auditor(), made.platform()
-        points = each(platform.receive(until(MessageKind.BLINDED, auditor, platform))[82:])
-        listed = each(platform._blinding.of_tokens(platform._run, tokens))
+        points = split_items(platform.receive(until(MessageKind.BLINDED, auditor, platform))[82:])
+        listed = split_items(platform._blinding.of_tokens(platform._run, tokens))
         orders.add(tuple(points.index(point) for point in listed))
     # Two equal orders of 16 places have a probability of 6/16! = 3e-13; that of the directory less.
     assert len(orders) == 4
@@ -285,7 +285,7 @@ def test_opening_finds_rows_that_are_no_points(monkeypatch: pytest.MonkeyPatch, 
     made, of_points = world(), Blinding.of_points
 
     def lenient(self: Blinding, points: bytes) -> bytes:
-        sent = each(points)
+        sent = split_items(points)
         return b"".join(
             random_point() if point == row else of_points(self, point) for point in sent
         )

@@ -19,7 +19,7 @@ from privacy.two_party import (
 from privacy.two_party.bfv_ring import Ring
 from privacy.two_party.errors import OpeningError
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.sealed_boxes import sealed, unsealed
+from privacy.two_party.sealed_boxes import seal, unseal
 from tests.privacy.two_party.runs import REGULATOR, World, exchanged, random_world, small
 from tests.refusals import refuses
 
@@ -75,6 +75,24 @@ def test_a_huge_weight_tells_one_persons_value_and_opening_names_it(
 def test_a_row_that_counts_in_every_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = world()
     cheat.weights[:] = 1_000
+    monkeypatch.setattr(auditor_party, "check_weights", lambda terms, weights: None)
+    assert codes(Run(cheat).opened()) == ["total-out-of-bounds"]
+
+
+def test_a_negative_weight_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By 1 and -1 in two groups one could tell a person from the sum of all."""
+    cheat = world()
+    cheat.weights[2] = [-1, 1]
+    monkeypatch.setattr(auditor_party, "check_weights", lambda terms, weights: None)
+    opening = Run(cheat).opened()
+    assert codes(opening) == ["weight-out-of-bounds"]
+    assert "row 2, group 0: weight -1 is not within [0, 1000]" in opening.findings[0].says
+
+
+def test_the_total_of_a_row_is_of_magnitudes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of both signs, each within its bounds, do not make up for one another."""
+    cheat = random_world(small(6, weights=Entries(-1_000, 1_000, 1_000)), PERSONS)
+    cheat.weights[3] = [-1_000, 1_000]
     monkeypatch.setattr(auditor_party, "check_weights", lambda terms, weights: None)
     assert codes(Run(cheat).opened()) == ["total-out-of-bounds"]
 
@@ -143,7 +161,7 @@ def test_a_sealed_key_that_is_not_the_runs_is_named(monkeypatch: pytest.MonkeyPa
     assert codes(Run(world()).opened(os.urandom(32))) == ["key-not-of-run"]
     other = SecretKey(small().rings[0]).export()
     for secret in (other, os.urandom(len(other)), b"\xff" * len(other)):
-        monkeypatch.setattr(auditor_party, "sealed", lambda _, key, s=secret: sealed(s, key))
+        monkeypatch.setattr(auditor_party, "sealed", lambda _, key, s=secret: seal(s, key))
         assert codes(Run(world()).opened()) == ["key-not-of-run"]
 
 
@@ -174,7 +192,7 @@ def test_a_run_that_broke_off_before_its_key_cannot_be_opened() -> None:
 
 def test_keys_that_sign_can_be_sealed_to() -> None:
     signing = SigningKey.generate()
-    box = sealed(b"secret", sealing_key_of(bytes(signing.verify_key)))
-    assert unsealed(box, opening_key_of(bytes(signing))) == b"secret"
+    box = seal(b"secret", sealing_key_of(bytes(signing.verify_key)))
+    assert unseal(box, opening_key_of(bytes(signing))) == b"secret"
     with pytest.raises(OpeningError):
-        unsealed(box[:-1] + bytes([box[-1] ^ 1]), opening_key_of(bytes(signing)))
+        unseal(box[:-1] + bytes([box[-1] ^ 1]), opening_key_of(bytes(signing)))

@@ -24,7 +24,7 @@ from privacy.two_party.errors import (
     PointError,
     SpentError,
 )
-from privacy.two_party.message_order import script
+from privacy.two_party.message_order import list_messages
 from privacy.two_party.private_set_intersection import CHUNK
 from privacy.waist import DiscreteLaplace, price, release
 from tests.privacy.two_party.runs import (
@@ -122,17 +122,17 @@ def test_two_tokens_of_one_person_count_once() -> None:
 
 def test_more_rows_and_candidates_than_one_message_holds() -> None:
     terms = small(CHUNK + 3, candidates=2)
-    kinds = [exchange.message.kind.name for exchange in script(terms)]
+    kinds = [exchange.message.kind.name for exchange in list_messages(terms)]
     assert kinds.count("BLINDED") == 2
     assert kinds.count("REBLINDED") == 1
-    kinds = [e.message.kind.name for e in script(small(3, candidates=CHUNK + 1))]
+    kinds = [e.message.kind.name for e in list_messages(small(3, candidates=CHUNK + 1))]
     assert (kinds.count("BLINDED"), kinds.count("REBLINDED")) == (2, 2)
 
 
 def test_many_cells_come_in_parts() -> None:
     world = random_world(small(3, cells=20, values=Entries(-5, 5, 100)), np.array([0, 1, 2]))
     assert np.array_equal(world.run(), world.expected(np.array([0, 1, 2])))
-    kinds = [exchange.message.kind.name for exchange in script(world.terms)]
+    kinds = [exchange.message.kind.name for exchange in list_messages(world.terms)]
     assert kinds.count("ASK") == 2
 
 
@@ -147,7 +147,7 @@ def test_the_waist_puts_its_noise_on_encrypted_sums() -> None:
         lambda table: release(plan, {"sums": table}, price(plan))["sums"],
     )
     auditor = world.auditor()
-    assert len(list(exchanged(auditor, platform))) == len(script(world.terms))
+    assert len(list(exchanged(auditor, platform))) == len(list_messages(world.terms))
     world.noise = None
     noise = (auditor.sums - world.expected(PERSONS)).astype(float)
     # Discrete Laplace of scale 100,000: all four below 10 or one beyond 4e6 by chance 4e-16.
@@ -223,7 +223,7 @@ def test_every_message_can_be_repeated_and_nothing_else_passes(make: Callable[[]
 @BOTH
 def test_killed_at_every_boundary_by_either_side(make: Callable[[], World]) -> None:
     """A dead party means a new run on the same charge, until there is an answer: then its bytes."""
-    exchanges = len(script(make().terms))
+    exchanges = len(list_messages(make().terms))
     for killed_after in range(exchanges):
         for dead in ("auditor", "platform"):
             world = make()

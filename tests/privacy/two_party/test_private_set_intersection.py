@@ -12,13 +12,13 @@ import pytest
 import rbcl
 
 from privacy.two_party.errors import EqualPointsError, PointError, SpentError
-from privacy.two_party.joins import NOBODY, CandidatePeople, once
+from privacy.two_party.joins import NOBODY, CandidatePeople, keep_first_rows
 from privacy.two_party.private_set_intersection import (
     POINT,
     Blinding,
     DistinctPoints,
     distinct_tokens,
-    each,
+    split_items,
 )
 
 VECTORS: dict[str, Any] = json.loads(
@@ -44,7 +44,7 @@ def test_two_keys_commute_and_two_runs_do_not_compare() -> None:
     tokens = bytes(range(64))
     both = other.of_points(one.of_tokens(RUN, tokens))
     assert both == one.of_points(other.of_tokens(RUN, tokens))
-    assert len(set(each(both))) == 2
+    assert len(set(split_items(both))) == 2
     elsewhere = one.of_tokens(bytes(32), tokens)
     assert other.of_points(elsewhere) != both
 
@@ -77,14 +77,16 @@ def test_a_key_is_dropped_for_good_and_never_written_down() -> None:
 
 def test_a_person_counts_in_their_first_row_only() -> None:
     persons = np.array([7, NOBODY, 3, 7, 3, NOBODY, 0, -5])
-    assert once(persons).tolist() == [7, -1, 3, -1, -1, -1, 0, -1]
+    assert keep_first_rows(persons).tolist() == [7, -1, 3, -1, -1, -1, 0, -1]
 
 
 def test_candidates_are_padded_and_shuffled_and_keep_their_persons() -> None:
     tokens = [bytes([i]) * 32 for i in range(200)]
     padded = CandidatePeople(b"".join(tokens), np.arange(200)).shuffled(300)
     assert len(padded.persons) == 300
-    kept = [(t, p) for t, p in zip(each(padded.tokens), padded.persons, strict=True) if p >= 0]
+    kept = [
+        (t, p) for t, p in zip(split_items(padded.tokens), padded.persons, strict=True) if p >= 0
+    ]
     assert sorted(kept) == [(token, i) for i, token in enumerate(tokens)]
     assert [p for _, p in kept] != list(range(200))  # in order by chance: 1 / 200!
 
@@ -99,7 +101,8 @@ def test_of_too_many_a_random_part_has_places_and_the_same_lot_draws_the_same() 
         assert sorted(kept.persons) == sorted(again.persons)
         assert len(set(kept.persons.tolist())) == 20
         assert all(
-            t == bytes([p]) * 32 for t, p in zip(each(kept.tokens), kept.persons, strict=True)
+            t == bytes([p]) * 32
+            for t, p in zip(split_items(kept.tokens), kept.persons, strict=True)
         )
         shares[kept.persons] += 1 / 400
     # Binomial(400, .4) / 400 has a standard deviation of .0245: 6.5 of them, with 50 people.
@@ -114,7 +117,7 @@ def test_two_people_who_share_a_token_have_one_place() -> None:
     for _ in range(60):
         everybody = CandidatePeople(tokens, np.arange(40))
         kept = everybody.shuffled(30)
-        assert len(set(each(kept.tokens))) == 30
+        assert len(set(split_items(kept.tokens))) == 30
         people = sorted(int(p) for p in kept.persons if p >= 0)
         assert [p // 2 for p in people] == list(range(20))
         assert everybody.beyond(30) == 20
@@ -126,7 +129,7 @@ def test_two_people_who_share_a_token_have_one_place() -> None:
 def test_places_are_shuffled_anew_in_every_run_of_one_charge() -> None:
     """The lot is the same in all of them: it draws who has places, and never the order."""
     places, runs = 8, 600
-    everybody = CandidatePeople(bytes(range(160)), np.arange(5), lot=bytes(32))
+    everybody = CandidatePeople(bytes(range(160)), np.arange(5), draw_key=bytes(32))
     counts = np.zeros((5, places))
     for _ in range(runs):
         for place, person in enumerate(everybody.shuffled(places).persons):
@@ -137,7 +140,7 @@ def test_places_are_shuffled_anew_in_every_run_of_one_charge() -> None:
 
 def test_repeated_tokens_become_random_ones() -> None:
     tokens = bytes(32) + bytes([1]) * 32 + bytes(32) + bytes([1]) * 32
-    kept = each(distinct_tokens(tokens))
+    kept = split_items(distinct_tokens(tokens))
     assert b"".join(kept[:2]) == tokens[:64]
     assert len(set(kept)) == 4
     assert distinct_tokens(tokens) != b"".join(kept)
@@ -156,4 +159,4 @@ def test_a_person_has_one_place_however_many_identifiers() -> None:
     tokens = b"".join(bytes([i]) * 32 for i in range(6))
     kept = CandidatePeople(tokens, np.array([9, 9, 9, 4, 4, 4])).shuffled(2)
     assert sorted(kept.persons) == [4, 9]
-    assert {t[0] for t in each(kept.tokens)} == {0, 3}
+    assert {t[0] for t in split_items(kept.tokens)} == {0, 3}

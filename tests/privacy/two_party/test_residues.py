@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privacy.errors import BoundsError
 from privacy.two_party.errors import OverflowedError
-from privacy.two_party.residues import MODULI, moduli_for, signed
+from privacy.two_party.residues import MODULI, combine_residues, moduli_for
 
 
 def test_moduli_are_distinct_primes_that_pack_slots() -> None:
@@ -23,7 +23,7 @@ def test_finds_every_integer_within_a_third(count: int, data: st.DataObject) -> 
     moduli = MODULI[:count]
     third = prod(moduli) // 3
     number = data.draw(st.integers(-third, third))
-    assert signed([number % modulus for modulus in moduli], moduli) == number
+    assert combine_residues([number % modulus for modulus in moduli], moduli) == number
 
 
 @given(st.integers(1, 4), st.data())
@@ -33,7 +33,7 @@ def test_an_overflow_by_less_than_a_third_shows(count: int, data: st.DataObject)
     number = data.draw(st.integers(whole // 3 + 1, 2 * whole // 3))
     for sign in (1, -1):
         with pytest.raises(OverflowedError):
-            signed([(sign * number) % modulus for modulus in moduli], moduli)
+            combine_residues([(sign * number) % modulus for modulus in moduli], moduli)
 
 
 def test_takes_as_few_moduli_as_it_can() -> None:

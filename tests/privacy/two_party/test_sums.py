@@ -7,18 +7,18 @@ import pytest
 
 from privacy.errors import BoundsError
 from privacy.two_party import Entries, NoisySums, RunTerms, randomness
-from privacy.two_party.bfv_ring import SUMS, Ring, RingSize, added, ring, words_of
-from privacy.two_party.ciphertexts import whole
+from privacy.two_party.bfv_ring import SUMS, Ring, RingSize, add_modulo, load_ring, parse_words
+from privacy.two_party.ciphertexts import rebuild_ciphertext
 from privacy.two_party.errors import CiphertextError, NoiseBudgetError
 from privacy.two_party.flooding import FRESH, STATISTICAL_BITS, Flooding
 from privacy.two_party.keys import SecretKey
-from privacy.two_party.randomness import LARGEST_ERROR, expanded
-from privacy.two_party.residues import MODULI, Words, signed
-from privacy.two_party.sums import EncryptedTable, encrypted_table, hidden, laid_out
+from privacy.two_party.randomness import LARGEST_ERROR, expand_label
+from privacy.two_party.residues import MODULI, Words, combine_residues
+from privacy.two_party.sums import EncryptedTable, encode_weights, encrypted_table, rerandomise
 from tests.privacy.two_party.runs import Array, small
 from tests.refusals import refuses
 
-RING = ring(SUMS, MODULI[0])
+RING = load_ring(SUMS, MODULI[0])
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +34,21 @@ def table(key: SecretKey, terms: RunTerms, weights: Array, values: Array) -> Enc
             rows = weights[start : start + terms.block_rows]
             labels = [b"%d/%d" % (start, group) for group in range(terms.groups)]
             halves = [
-                key.encrypt(laid_out(RING, column), label)
+                key.encrypt(encode_weights(RING, column), label)
                 for column, label in zip(rows.T, labels, strict=True)
             ]
-            yield [whole(RING, half, label) for half, label in zip(halves, labels, strict=True)]
+            yield [
+                rebuild_ciphertext(RING, half, label)
+                for half, label in zip(halves, labels, strict=True)
+            ]
 
-    zero = whole(RING, key.zero(b"zero"), b"zero")
+    zero = rebuild_ciphertext(RING, key.zero(b"zero"), b"zero")
     return encrypted_table(terms, [zero], blocks, values)
 
 
 def decrypted(key: SecretKey, terms: RunTerms, sums: NoisySums) -> list[int]:
     most = terms.floodings[0].left
-    return [signed([key.decrypt(words[0], most)], [RING.modulus]) for words in sums.words]
+    return [combine_residues([key.decrypt(words[0], most)], [RING.modulus]) for words in sums.words]
 
 
 @pytest.mark.parametrize("rows", [1, 8_191, 8_192, 16_383])
@@ -94,13 +97,13 @@ def test_noise_of_another_shape_is_refused(key: SecretKey) -> None:
 
 def phases(key: SecretKey, half: Words, label: bytes, count: int) -> list[int]:
     """The noise of an encryption of zero: its first coefficients, by the key."""
-    uniform = expanded(label, RING.primes, RING.degree)
+    uniform = expand_label(label, RING.primes, RING.degree)
     pair = RING.ciphertext(np.stack([uniform, uniform]), evaluated=True)
     RING.evaluator.multiply_plain_inplace(pair, key._multiplier)
-    together = added(half, RING.parts(pair)[0], RING.primes)
+    together = add_modulo(half, RING.parts(pair)[0], RING.primes)
     both = RING.ciphertext(np.stack([together, uniform]), evaluated=True)
     rows = RING.parts(RING.evaluator.transform_from_ntt(both))[0][:, :count]
-    return [signed([int(x) for x in column], RING.primes) for column in rows.T]
+    return [combine_residues([int(x) for x in column], RING.primes) for column in rows.T]
 
 
 def noise_read(key: SecretKey, made: EncryptedTable) -> int:
@@ -117,7 +120,7 @@ def test_without_flooding_the_noise_tells_the_values_and_with_it_nothing(
     """The unflooded twin is caught: its noise is that of the weights times the values."""
     terms = small(40, groups=1, cells=1, values=Entries(0, 2**20, 2**20))
     nothing = np.zeros((40, 1), np.int64)
-    half = key.encrypt(laid_out(RING, nothing[:, 0]), b"0/0")
+    half = key.encrypt(encode_weights(RING, nothing[:, 0]), b"0/0")
     encrypt = SecretKey(RING, key._key).encrypt
     monkeypatch.setattr(key, "encrypt", lambda *args: half if args[1] == b"0/0" else encrypt(*args))
     errors = phases(key, half, b"0/0", 40)
@@ -143,7 +146,7 @@ def solved(made: EncryptedTable) -> list[int]:
     _, uniform = made.sums[0].flooded(0, 0)
     pair = RING.ciphertext(np.stack([uniform, uniform]), evaluated=False)
     seen = RING.parts(RING.evaluator.transform_to_ntt(pair))[0][0]
-    known, zero = (expanded(label, RING.primes, RING.degree)[0] for label in (b"0/0", b"zero"))
+    known, zero = (expand_label(label, RING.primes, RING.degree)[0] for label in (b"0/0", b"zero"))
     quotient = [
         (int(c) - int(z)) * pow(int(a), -1, prime) % prime
         for c, z, a in zip(seen, zero, known, strict=True)
@@ -181,7 +184,7 @@ def test_the_uniform_half_has_a_fresh_error_every_time(
     [sums] = made.sums
     ring = sums.flooding.ring
     monkeypatch.setattr(randomness, "ternary", lambda count: np.eye(1, count, dtype=np.int64)[0])
-    one, other = (hidden(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
+    one, other = (rerandomise(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
     for row, again, prime in zip(one.tolist(), other.tolist(), ring.primes, strict=True):
         apart = [(a - b + prime // 2) % prime - prime // 2 for a, b in zip(row, again, strict=True)]
         assert max(map(abs, apart)) <= 2 * LARGEST_ERROR
@@ -194,7 +197,7 @@ def test_the_uniform_half_is_hidden_by_a_fresh_secret_every_time(key: SecretKey)
     made = table(key, small(), np.ones((5, 2), np.int64), np.ones((5, 2), np.int64))
     [sums] = made.sums
     ring = sums.flooding.ring
-    one, other = (hidden(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
+    one, other = (rerandomise(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
     for row, again, prime in zip(one.tolist(), other.tolist(), ring.primes, strict=True):
         apart = [(a - b + prime // 2) % prime - prime // 2 for a, b in zip(row, again, strict=True)]
         # A uniform number is within a quarter of the range half of the time: 8,192 of them always
@@ -246,7 +249,7 @@ def test_what_is_left_decrypts_with_bits_to_spare() -> None:
 def test_numbers_not_below_their_prime_are_no_ciphertext() -> None:
     words = np.array([[RING.primes[0]], [0], [0]], np.uint64)
     with pytest.raises(CiphertextError):
-        words_of(words.tobytes(), (3, 1), RING.primes)
+        parse_words(words.tobytes(), (3, 1), RING.primes)
 
 
 def test_sizes_that_are_not_128_bit_secure_are_refused() -> None:

@@ -68,7 +68,7 @@ def test_who_comes_in_puts_one_other_out_at_most(people: int, shared: bool) -> N
     """Also where two people share each token, of whom one has the place."""
     terms = small(groups=2, cells=1, candidates=3)
     tokens = [bytes([number // (1 + shared)]) * 32 for number in range(people)]
-    everybody = CandidatePeople(b"".join(tokens), np.arange(people) * 7, lot=bytes(32))
+    everybody = CandidatePeople(b"".join(tokens), np.arange(people) * 7, draw_key=bytes(32))
     table = {person: np.outer([1, 2], [1]) for person in everybody.persons.tolist()}
 
     def counted(join: CandidatePeople) -> np.ndarray:

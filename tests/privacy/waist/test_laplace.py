@@ -20,7 +20,7 @@ from privacy.errors import UnderpaidError
 from privacy.tables.bounded_table import Bounds, Reach
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, Relation
 from privacy.waist import DiscreteLaplace
-from privacy.waist.calibration import made, scale_of
+from privacy.waist.calibration import find_scale, make_calibrated
 from tests.refusals import refuses
 
 MICRO = 1_000_000
@@ -151,8 +151,8 @@ def _beyond(scale: float, t: int) -> Decimal:
 def test_equal_mechanisms_are_made_once_and_draw_from_many_threads_at_once() -> None:
     cells, draws = 50, 400
     first, second = (mechanism(Fraction(1, 1000), cells=cells) for _ in range(2))
-    assert made(first) is made(second)
-    assert made(first) is not made(mechanism(Fraction(1, 999), cells=cells))
+    assert make_calibrated(first) is make_calibrated(second)
+    assert make_calibrated(first) is not make_calibrated(mechanism(Fraction(1, 999), cells=cells))
     with ThreadPoolExecutor(8) as pool:
         found = np.array(list(pool.map(lambda _: first.noise(), range(draws))))
     # Two equal rows of fifty cells at scale 1000: far below 1e-100.
@@ -169,6 +169,6 @@ def test_a_mechanism_that_opendp_does_not_vouch_for_is_not_made() -> None:
         tries: ClassVar = [False, True]
 
     cheap = Cheap(Bounds.counts((1,), 1), Fraction(1))
-    assert scale_of(cheap) == cheap.least
+    assert find_scale(cheap) == cheap.least
     with refuses(UnderpaidError, "unconfirmed-price"):
-        made(cheap)
+        make_calibrated(cheap)

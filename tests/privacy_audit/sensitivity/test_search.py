@@ -123,7 +123,7 @@ def test_squared_weights_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["score-cdf", "log-cdf"])
 def test_a_tree_one_level_short_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    raised = tree._raised
+    raised = tree._raise_to_power
     monkeypatch.setattr(tree, "_raised", lambda reach, height: raised(reach, height - 1))
     assert searched(kind, "upload" if kind == "score-cdf" else "1 row(s), upload").violated
 

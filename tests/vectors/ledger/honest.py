@@ -15,7 +15,7 @@ from privacy.content import content_digest
 from privacy.ledger import key_possession, statements
 from privacy.ledger.merkle import inclusion_path, leaf_hash, root_of
 from privacy.ledger.trust import Trust
-from privacy.ledger.two_party_runs import drawn
+from privacy.ledger.two_party_runs import is_run_opened
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest, sign
 from tests.ledgers import (
@@ -346,7 +346,7 @@ def deliver_drawn(ledger: Ledger, lab: str, *, opened: bool, **draw: Any) -> Non
         run = {"audit_id": audit, "transcript": digest(f"messages {number}".encode())}
         ledger.write("answer", run, lab)
         root = root_of([leaf_hash(line) for line in ledger.lines])
-        if drawn(Fraction(SHARE), root, audit) == opened:
+        if is_run_opened(Fraction(SHARE), root, audit) == opened:
             break
         ledger.lines, ledger.at = list(before), at
     ledger.sign()
@@ -370,7 +370,7 @@ def application(keys: list[OKPKey], ledger: Ledger, **changes: Any) -> dict[str,
         "research": why("what for"),
     }
     for person, key in zip(body["individuals"][1:], keys[1:], strict=True):
-        proved = key_possession.of_application(ORIGIN, body, public(key))
+        proved = key_possession.application_bytes(ORIGIN, body, public(key))
         person["proof"] = statements.sign(proved, key, at=ledger.at.timestamp())
     return body | changes
 

@@ -28,7 +28,7 @@ class Certificate:
     terms: Terms
 
 
-def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
+def make_fleet(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
     """Return a fleet of `targets` with the bounds that the terms name."""
     require_enough_steps(terms, arms)
     # Import Numba only where a fleet runs, because the import is slow.
@@ -42,7 +42,7 @@ def fleet_of(terms: Terms, arms: int, targets: int) -> Fleet[Any]:
 
 
 def sample(size: AuditSize, people: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Lines 1 and 3: targets, and for each of them arms among the others, none of them twice."""
+    """Draw targets, and for each of them distinct arms among the others (lines 1 and 3)."""
     targets = rng.choice(people, size.targets, replace=False)
     others = np.stack([rng.choice(people - 1, size.arms, replace=False) for _ in targets])
     return targets, others + (others >= targets[:, None])
@@ -58,21 +58,23 @@ def audit(
     first_envy_ends: bool = True,
     ahead: bool = False,
 ) -> Certificate:
-    """Audit `size` of the people; `rewards(targets, policies)` are those of people by number.
+    """Audit `size` of the people; `rewards(targets, policies)` takes the numbers of people.
 
-    `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all;
-    with `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
-    how long somebody else's audit lasts. `ahead`: as `run` has it, for simulated platforms.
+    `terms.delta` must be the size's `level`. By line 5 the first envy found ends the audit of all.
+    With `first_envy_ends=False` every target runs to its own end, so that nobody's rewards decide
+    how long somebody else's audit lasts. `ahead` is that of `run`, for simulated platforms.
     """
     if terms.delta > size.level:
-        raise ValueError(f"each target is promised at {size.level}: pass terms with that delta")
+        raise ValueError(
+            f"Each target is certified at level {size.level}: pass terms with that delta."
+        )
     targets, arms = sample(size, people, rng)
     policies = np.column_stack([targets, arms])
 
     def of_people(who: Ints, asked: Ints) -> ArrayLike:
         return rewards(targets[who], policies[who, asked])
 
-    fleet = fleet_of(terms, size.arms, size.targets)
+    fleet = make_fleet(terms, size.arms, size.targets)
     outcomes = run(fleet, of_people, rng, first_envy_ends=first_envy_ends, ahead=ahead)
     return Certificate(_finding(outcomes), targets, arms, outcomes, terms)
 

@@ -1,10 +1,10 @@
-"""Many targets that advance together: what the printed and the tight fleet have in common.
+"""Fleets: targets that advance together, for the printed and the tight bounds alike.
 
-A fleet asks which arm each running target is to be shown, and for how many steps (its `block`, the
-same for all and known beforehand), and is told the rewards. Nothing of one
-target depends on another, no draw is made inside, and the state is arrays with one row per running
-target (`Rows`): it may be written down after any `tell` and taken up again, and a person may be
-dropped between two steps.
+A fleet chooses the arm for each running target, and then receives the rewards. It also chooses the
+number of steps (its `block`), which is the same for all targets and known beforehand. No target
+depends on another, and no draw is made inside. The state is arrays with one row per running target
+(`Rows`). It may be recorded after any `tell` and resumed, and a person may be dropped between two
+steps.
 """
 
 import math
@@ -16,17 +16,17 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import VERDICTS, Terms, Verdict, require_arms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-# Of a structured type.
+# Arrays of a structured type.
 Records = NDArray[Any]
-# Verdicts by their places in VERDICTS.
+# Verdicts as indices into VERDICTS.
 Codes = NDArray[np.int8]
-# Rewards of people from arms, one for each pair.
+# Function from pairs of a person and an arm to one reward each.
 Rewards = Callable[[Ints, Ints], ArrayLike]
 BASELINE = 0
 
@@ -53,21 +53,21 @@ class BatchOutcomes:
 
     @property
     def cost(self) -> Floats:
-        """Reward lost by exploring, as far as rewards tell: the baseline's mean stands for μ_0."""
+        """Return the estimated reward lost by exploring; the baseline's mean stands for μ_0."""
         baseline = self.sums[:, BASELINE] / np.maximum(self.pulls[:, BASELINE], 1)
         explored = self.pulls[:, 1:].sum(axis=1)
         return np.asarray(explored * baseline - self.sums[:, 1:].sum(axis=1))
 
     def true_cost(self, means: ArrayLike) -> Floats:
-        """τ μ_0 - Σ_s μ_{k_s}, where the means are known.   [DCAU22, §4.2]"""
+        """Return τ μ_0 - Σ_s μ_{k_s} for known means.   [DCAU22, §4.2]"""
         known = np.asarray(means, np.float64)
         return np.asarray(self.steps * known[..., BASELINE] - (self.pulls * known).sum(axis=1))
 
 
 class BatchRows(Protocol):
-    """A named tuple of arrays with one row per running target: what a kind of fleet remembers.
+    """Named tuple of arrays with one row per running target: the state of a kind of fleet.
 
-    Of all kinds: numbers of the targets; pulls and sums of rewards by arm, baseline first.
+    All kinds have the numbers of the targets, and pulls and sums of rewards by arm, baseline first.
     """
 
     @property
@@ -101,24 +101,24 @@ class Fleet(ABC, Generic[State]):
 
     @property
     def people(self) -> Ints:
-        """The targets that still run, by number."""
+        """Return the targets that still run, by number."""
         return self.rows.people
 
     def ask(self, draws: Floats) -> Ints:
-        """The arm for each running target; `draws` are uniform in [0, 1), one for each of them.
+        """Return the arm for each running target; `draws` has one uniform value in [0, 1) for each.
 
-        Each is shown its arm `block` times.
+        Each target is shown its arm `block` times.
         """
         self.block = int(min(self._block(), self._left()))
         self._asked = self._choose(draws)
         return self._asked
 
     def tell(self, rewards: ArrayLike) -> None:
-        """The rewards of the arms asked for: a row for each target, its steps in their order."""
-        counted, bad = mended(rewards)
+        """Take the rewards of the chosen arms: a row for each target, its steps in their order."""
+        counted, bad = replace_invalid_rewards(rewards)
         wanted = (len(self._asked), self.block)
         if counted.size != wanted[0] * wanted[1]:
-            raise ValueError(f"{wanted} rewards were asked for, but {counted.shape} were told")
+            raise ValueError(f"{wanted} rewards were requested, but {counted.shape} were given.")
         counted = counted.reshape(wanted)
         if bad.any():
             self.outcomes.mended[self.people] += bad.reshape(wanted).sum(axis=1)
@@ -127,23 +127,26 @@ class Fleet(ABC, Generic[State]):
         self._end_at_the_ceiling()
 
     def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
-        """A stretch of steps, if rewards may be drawn before it is known whether they are used.
+        """Take a stretch of steps, if rewards may be drawn before it is known whether they are
+        used.
 
-        That is so where nobody is shown anything and rewards do not depend on when they come.
+        That holds where nobody is shown anything and rewards do not depend on their time.
         """
         self.stride(rewards, rng)
 
     def stride(self, rewards: Rewards, rng: np.random.Generator) -> None:
-        """One block of steps."""
+        """Take one block of steps."""
         arms = self.ask(rng.random(len(self.people)))
         self.tell(rewards(np.repeat(self.people, self.block), np.repeat(arms, self.block)))
 
     def resume(self, rows: State, step: int, outcomes: BatchOutcomes) -> None:
-        """Go on from what a fleet with the same terms and arms had after some `tell`."""
+        """Resume from the state of a fleet with the same terms and arms, taken after some
+        `tell`.
+        """
         self.rows, self.step, self.outcomes = rows, step, outcomes
 
     def drop(self, people: Ints) -> None:
-        """These people take no further step: they withdrew."""
+        """End these people as withdrawn: they take no further step."""
         gone = np.isin(self.people, people)
         self._end((gone * VERDICTS.index("withdrawn")).astype(np.int8))
 
@@ -153,8 +156,9 @@ class Fleet(ABC, Generic[State]):
         """Return for each running target the arms that are still undecided."""
 
     def bar(self, barred: Bools) -> None:
-        """These arms of running targets are not shown any more, nor in question; who has no other
-        left that is has ended.
+        """Bar these arms of running targets: they are no longer shown or undecided.
+
+        A target without another undecided arm ends.
         """
         self._bar(barred)
         over = np.asarray(~self.active.any(axis=1))
@@ -184,7 +188,7 @@ class Fleet(ABC, Generic[State]):
         return math.inf if self.terms.ceiling is None else self.terms.ceiling - self.step
 
     def _block(self) -> int:
-        """For how many steps the next choice stands, as far as the ceiling allows."""
+        """Return the number of steps of the next choice, before the ceiling limits it."""
         return 1
 
     @abstractmethod
@@ -202,7 +206,7 @@ def run(
     first_envy_ends: bool = False,
     ahead: bool = False,
 ) -> BatchOutcomes:
-    """Step until every target has ended, or one in envy if that ends it for all.
+    """Step until every target has ended, or, with `first_envy_ends`, until one ends in envy.
 
     `ahead`: rewards may be drawn before it is known whether they are used (see `Fleet.leap`).
     """

@@ -1,6 +1,6 @@
-"""The whole state of a fleet as bytes, and a fleet from them that goes on bit by bit as it would.
+"""State of a fleet as bytes, and its exact restoration.
 
-Arrays in NumPy's own format, without pickled objects: reading them runs nobody's code.
+The bytes are arrays in NumPy's own format, without pickled objects: reading them runs no code.
 """
 
 import io
@@ -17,27 +17,27 @@ Arrays = Mapping[str, NDArray[Any]]
 _ROW, _OUTCOME = "row_", "outcome_"
 
 
-def packed(arrays: Arrays) -> bytes:
-    """Arrays by name as bytes."""
+def pack_state(arrays: Arrays) -> bytes:
+    """Return named arrays as bytes."""
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **arrays)
     return sink.getvalue()
 
 
-def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+def unpack_state(data: bytes) -> dict[str, NDArray[Any]]:
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
 def arrays_of(fleet: Fleet[Any]) -> dict[str, NDArray[Any]]:
-    """All that a fleet must remember between two blocks."""
+    """Return the state that a fleet needs between two blocks."""
     rows = {_ROW + name: array for name, array in fleet.rows._asdict().items()}
     outcomes = {_OUTCOME + f.name: getattr(fleet.outcomes, f.name) for f in fields(BatchOutcomes)}
     return {"step": np.array(fleet.step), **rows, **outcomes}
 
 
-def take_up(fleet: Fleet[Any], arrays: Arrays) -> None:
-    """Put a new fleet of the same terms where the arrays were taken."""
+def restore_state(fleet: Fleet[Any], arrays: Arrays) -> None:
+    """Restore the state of the arrays in a new fleet of the same terms."""
     rows = fleet.rows._make(arrays[_ROW + name] for name in fleet.rows._asdict())
     outcomes = BatchOutcomes(**{f.name: arrays[_OUTCOME + f.name] for f in fields(BatchOutcomes)})
     fleet.resume(rows, int(arrays["step"]), outcomes)

@@ -1,4 +1,4 @@
-"""The targets and arms that each criterion of envy-freeness needs, and the level of each target.
+"""Numbers of targets and arms that each criterion of envy-freeness needs, with each target's level.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Definitions 3.1 and 3.2, §4.5, Algorithm 2.
 """
@@ -11,7 +11,7 @@ from api.kinds.envy_freeness.algorithms.terms import TermsError
 
 @dataclass(frozen=True, slots=True)
 class AuditSize:
-    """The size of an audit: `targets` with `arms` each, each certified at `level`."""
+    """Size of an audit: `targets` with `arms` each, each certified at `level`."""
 
     targets: int
     arms: int
@@ -19,7 +19,7 @@ class AuditSize:
 
 
 def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
-    """Targets and arms that the probabilistic criterion needs, whatever the number of people."""
+    """Return the targets and arms of the probabilistic criterion, for any number of people."""
     for name, value in (("delta", delta), ("gamma", gamma), ("lam", lam)):
         if not 0 < value < 1:
             raise TermsError(f"{name} must be above 0 and below 1, but is {value!r}")
@@ -29,13 +29,15 @@ def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
 
 
 def arms_needed(targets: int, delta: float, gamma: float) -> int:
-    """Return the arms per target with which all targets meet any share gamma, except by δ/3."""
+    """Return the arms per target with which all targets meet a share gamma, up to probability
+    δ/3.
+    """
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
     return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 
 
 def probabilistic(people: int, delta: float, gamma: float, lam: float) -> AuditSize:
-    """For (ε, γ, λ)-envy-freeness; where there are fewer people, all of them."""
+    """Return the size for (ε, γ, λ)-envy-freeness, limited to the people there are."""
     _require_people(people)
     targets, arms = audit_size(delta, gamma, lam)
     # OCEF(δ/(3M̃), α, ε)   [DCAU22, Algorithm 2, line 4]
@@ -43,7 +45,9 @@ def probabilistic(people: int, delta: float, gamma: float, lam: float) -> AuditS
 
 
 def exact(people: int, delta: float) -> AuditSize:
-    """For ε-envy-freeness: everybody against everybody else, a union over targets."""
+    """Return the size for ε-envy-freeness: everybody against everybody else, a union over
+    targets.
+    """
     _require_people(people)
     # δ' = δ/M   [DCAU22, §4.5]
     return AuditSize(people, people - 1, delta / people)
@@ -51,4 +55,6 @@ def exact(people: int, delta: float) -> AuditSize:
 
 def _require_people(people: int) -> None:
     if people < 2:
-        raise TermsError(f"envy needs at least 2 people, or groups, but there are {people}")
+        raise TermsError(
+            f"An audit of envy needs at least 2 people, or groups, but there are {people}."
+        )

@@ -1,8 +1,8 @@
-"""Groups of people with the same preferences and the same policy, audited as if each were one.
+"""Groups of people with the same preferences and the same policy, audited as one person each.
 
-A step of a group is a step of any one of its members, and an arm is any member's policy: so a group
-of a hundred people shares the steps, and each of them bears a hundredth. It is right only as far
-as a group is homogeneous; where it is not, the certificate speaks of members drawn at random.
+A step of a group is a step of any one of its members, and an arm is any member's policy. So a group
+of a hundred people shares the steps, and each of them takes a hundredth. This is right only if the
+group is homogeneous. Otherwise the certificate is about members drawn at random.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §3.2 (the remark on groups).
 """
@@ -16,11 +16,13 @@ from api.kinds.envy_freeness.algorithms.batch import Ints, Rewards
 from api.kinds.envy_freeness.algorithms.terms import TermsError
 
 
-def of_groups(members: Sequence[Ints], rewards: Rewards, rng: np.random.Generator) -> Rewards:
-    """Rewards of groups, by number, from those of people: one member is drawn on either side."""
+def group_rewards(members: Sequence[Ints], rewards: Rewards, rng: np.random.Generator) -> Rewards:
+    """Return rewards of groups, by number, from those of people: one member is drawn on either
+    side.
+    """
     sizes = np.array([len(group) for group in members])
     if (sizes == 0).any():
-        raise TermsError("a group has no members: leave it out", case="no-members")
+        raise TermsError("A group has no members: leave it out.", case="no-members")
     everybody, first = np.concatenate(members), np.cumsum(sizes) - sizes
 
     def drawn(groups: Ints) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
-"""The fewest steps after which a verdict can fall, whatever the rewards: below it none is possible.
+"""Minimum number of steps before a verdict, for any rewards.
 
-The clearest rewards are all 1 on one side and all 0 on the other. A ceiling that even they would
-reach first is refused before anybody is shown anything.
+The clearest rewards are all 1 on one side and all 0 on the other. If even these cannot give a
+verdict below the ceiling, the audit is refused before anybody is shown anything.
 """
 
 import math
@@ -23,14 +23,14 @@ from api.kinds.envy_freeness.algorithms.betting_bounds import (
 from api.kinds.envy_freeness.algorithms.paper_bounds import beta
 from api.kinds.envy_freeness.algorithms.terms import Terms, TermsError, require_arms
 
-# Of delta, with the tight bounds: for the verdict, and for constraint (3).
+# Shares of delta with the tight bounds: for the verdict, and for constraint (3).
 VERDICT_SHARE, SAFE_SHARE = 3 / 4, 1 / 4
-# Fewer means than all leave more evidence than there is: so the fewest steps are no more.
+# Some of the means leave at least the evidence of all, so the minimum is not overestimated.
 _MEANS = np.linspace(0, 1, 201)
 
 
 def least_steps(terms: Terms, arms: int) -> int:
-    """No verdict can fall in fewer steps."""
+    """Return a number of steps below which no verdict is possible."""
     require_arms(arms)
     # While nothing was explored, the first pull of an arm needs αt ≥ 1   [DCAU22, equation 4]
     fewest = max(_explored(terms, arms), math.ceil(1 / terms.alpha))
@@ -46,20 +46,22 @@ def require_enough_steps(terms: Terms, arms: int) -> None:
     fewest = least_steps(terms, arms)
     if terms.ceiling < fewest:
         raise TermsError(
-            f"{terms.ceiling} steps cannot decide, whatever the rewards: at least {fewest} are"
-            " needed. Raise the ceiling, delta or alpha, or take fewer arms"
+            f"{terms.ceiling} steps cannot give a verdict, for any rewards: at least {fewest} are"
+            " needed. Raise the ceiling, delta or alpha, or use fewer arms."
         )
 
 
 def _explored(terms: Terms, arms: int) -> int:
-    """The fewest pulls of the baseline and of arms that decide: of one to envy it, or of all."""
+    """Return the fewest pulls of the baseline and of arms that decide: of one to envy it, or of
+    all.
+    """
     decides = _tight if terms.bounds == "tight" else _printed
     size = 16
     while True:
         n = np.arange(1, size)
         envied, dropped = decides(terms, arms, n)
         steps = np.concatenate([(n[:, None] + n)[envied], (arms * n[:, None] + n)[dropped]])
-        if len(steps) and steps.min() <= size:  # more pulls of either are more steps
+        if len(steps) and steps.min() <= size:  # more pulls of either take more steps
             return int(steps.min())
         size *= 2
 
@@ -99,10 +101,10 @@ def _needed(terms: Terms) -> float:
 
 
 def _all_ones(weights: Floats, n: Ints, means: Floats) -> Floats:
-    """ln of the capital of bets up, by pulls and means."""
+    """Return ln of the capital of bets up, by pulls and means."""
     return capital(weights, n[:, None, None] * TILTS, n[:, None], UP, means)
 
 
 def _all_zeros(weights: Floats, n: Ints, means: Floats) -> Floats:
-    """ln of the capital of bets down, by pulls and means."""
+    """Return ln of the capital of bets down, by pulls and means."""
     return capital(weights, np.zeros(BETS), n[:, None], DOWN, means)

@@ -1,13 +1,14 @@
 """Functions compiled by Numba, with a disk cache where the disk is writable.
 
-A compiled function is written next to its source, or to NUMBA_CACHE_DIR, or else into the cache of
-the account. A read-only install under an account without a home has none of these: then every
-process compiles again, which takes some seconds and changes nothing else.
+A compiled function is written next to its source, to NUMBA_CACHE_DIR, or into the account's cache.
+A read-only install under an account without a home has none of these. Then every process compiles
+again, which takes some seconds and changes nothing else.
 
 A cache written by another version of this package may name classes that no longer exist. Numba then
 raises when it reads the cache. Such a cache is emptied.
 
-Importing this module imports Numba, which is slow: import it, and its users, where they are used.
+Importing this module imports Numba, which is slow. Import it, and its users, only in the functions
+that use them.
 """
 
 from collections.abc import Callable
@@ -19,11 +20,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """The same function as machine code, with the arithmetic of Python: no step is reordered."""
+    """Return the function as machine code, with the arithmetic of Python: no step is reordered."""
     try:
         made = njit(cache=True)(function)
         _empty_if_unreadable(made)
-    except (RuntimeError, OSError):  # no place to keep it
+    except (RuntimeError, OSError):  # no writable place for the cache
         made = njit(function)
     return cast("Function", made)
 

@@ -1,4 +1,4 @@
-"""Algorithm 1, OCEF, for many people at once, compiled: the decisions of `single`.
+"""Algorithm 1, OCEF, for many people at once, compiled. Its decisions are those of `reference`.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1.
 """
@@ -24,10 +24,10 @@ from api.kinds.envy_freeness.algorithms.paper_kernels import (
     learn,
     play,
 )
-from api.kinds.envy_freeness.algorithms.reward_validation import mended
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_rewards
 from api.kinds.envy_freeness.algorithms.terms import Terms
 
-# In a leap: draws of all targets together; rewards kept of all arms together, and of each.
+# For a leap: draws of all targets; rewards kept for all arms; the fewest and the most for one arm.
 _DRAWS, _KEPT, _FEWEST, _MOST = 1 << 18, 1 << 21, 8, 1024
 
 
@@ -41,7 +41,7 @@ class PrintedFleet(Fleet[PrintedRows]):
             arms=np.zeros((targets, arms + 1), ARM),
             order=np.tile(np.arange(1, arms + 1), (targets, 1)),
         )
-        # An arm never pulled lies in [0, 1].
+        # An arm that was never pulled lies in [0, 1].
         rows.arms["high"], rows.targets["least_high"], rows.targets["active"] = 1.0, 1.0, arms
         super().__init__(terms, arms, rows)
         self._widths = Widths(terms, arms)
@@ -77,7 +77,7 @@ class PrintedFleet(Fleet[PrintedRows]):
         return flags
 
     def _bar(self, barred: Bools) -> None:
-        """Bar arms. The kept limits of active arms stay valid without the barred ones."""
+        """Bar arms. The cached bounds of active arms stay valid without the barred ones."""
         rows, places = self._places()
         kept = places & ~barred[rows, self.rows.order - 1]
         packed = np.argsort(~kept, axis=1, kind="stable")
@@ -85,13 +85,13 @@ class PrintedFleet(Fleet[PrintedRows]):
         self.rows.targets["active"] = kept.sum(axis=1)
 
     def _places(self) -> tuple[Ints, Bools]:
-        """The row of each place in `order`, and whether an active arm is there."""
+        """Return the row of each position in `order`, and whether an active arm is there."""
         order, active = self.rows.order, self.rows.targets["active"]
         rows = np.broadcast_to(np.arange(len(order))[:, None], order.shape)
         return rows, np.arange(self.arms) < active[:, None]
 
     def _table(self, stretch: int) -> Records:
-        """Return the widths that may be needed in the next `stretch` steps."""
+        """Return the widths that the next `stretch` steps may need."""
         self._widths.reach(self.step + stretch)
         return self._widths.table
 
@@ -104,11 +104,11 @@ class PrintedFleet(Fleet[PrintedRows]):
 
 
 def _refill(supply: Supply, rewards: Rewards) -> None:
-    """Draw anew what was used up."""
+    """Draw new rewards for the arms that have used all of theirs."""
     each = supply.rewards.shape[2]
     people, arms = np.nonzero(supply.used == each)
-    drawn, bad = mended(rewards(np.repeat(people, each), np.repeat(arms, each)))
+    drawn, bad = replace_invalid_rewards(rewards(np.repeat(people, each), np.repeat(arms, each)))
     if bad.any():
-        raise ValueError("rewards that are drawn beforehand must be in [0, 1]")
+        raise ValueError("Rewards that are drawn beforehand must be in [0, 1].")
     supply.rewards[people, arms] = drawn.reshape(-1, each)
     supply.used[people, arms] = 0

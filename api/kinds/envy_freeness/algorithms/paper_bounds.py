@@ -1,7 +1,7 @@
-"""The printed confidence bounds: Lemma 4 for arms, φ for what was explored.
+"""Printed confidence bounds: Lemma 4 for arms, φ for the explored rewards.
 
-With probability 1 - δ, for all arms k and all times, |μ_k - mean_k| ≤ β(N_k); and the sum of what
-was explored is within Φ = min(Σ_k β(N_k) N_k, φ(|A|)) of its expectation.
+With probability 1 - δ, for all arms k and all times, |μ_k - mean_k| ≤ β(N_k); and the sum of the
+explored rewards is within Φ = min(Σ_k β(N_k) N_k, φ(|A|)) of its expectation.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.3; Lemma 4 is in arXiv:2104.14527.
 """
@@ -28,7 +28,7 @@ def beta(n: NDArray[np.int64], arms: int, delta: float, omega: float, sigma: flo
 def beta(
     n: ArrayLike, arms: int, delta: float, omega: float = 0.99, sigma: float = 0.5
 ) -> float | Floats:
-    """Return half the width of an arm's interval after n pulls, with `arms` besides the
+    """Return half the width of an arm's interval after n pulls, for `arms` arms and the
     baseline.
     """
     pulls = np.asarray(n, np.float64)
@@ -61,9 +61,9 @@ WIDTH = np.dtype([("beta", "f8"), ("spread", "f8"), ("phi", "f8")])
 
 
 class Widths:
-    """A table of WIDTH for n = 0, 1, …, computed once and looked up at every step.
+    """Table of WIDTH for n = 0, 1, …, computed once and read at every step.
 
-    β falls in n, so the narrowest interval is that of the arm pulled most.
+    β falls in n, so the narrowest interval is that of the arm with the most pulls.
     """
 
     def __init__(self, terms: Terms, arms: int) -> None:

@@ -1,10 +1,10 @@
-"""A step of Algorithm 1, OCEF, for one target of a fleet, compiled: the decisions of `single`.
+"""One step of Algorithm 1, OCEF, for one target, compiled. Its decisions are those of `reference`.
 
-One step changes one arm, so all that is compared is kept up to date by a constant amount of work,
-whatever the number of arms. Line 7 asks for the least upper limit among active arms, line 8 for the
-largest lower limit. Those are kept as limits of themselves: a pulled arm may lower the one or raise
-the other at once; when one of them says that something may have happened, all arms are looked at,
-and they are made exact again.
+One step changes one arm, so the compared values are updated by a constant amount of work, for any
+number of arms. Line 7 needs the least upper limit among active arms, line 8 the largest lower
+limit. The kernel keeps a bound on each of them, and a pulled arm can move such a bound at once.
+When a bound says that a line may apply, the kernel examines all arms and makes the bounds exact
+again.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1 and equation 4.
 """
@@ -19,10 +19,10 @@ from api.kinds.envy_freeness.algorithms.terms import VERDICTS
 
 _RUNNING, _ENVY, _NO_ENVY = (VERDICTS.index(word) for word in ("running", "envy", "no-envy"))
 
-# An arm, with its interval; records, so that a step finds in one place what it needs.
+# An arm with its interval; as records, so that a step finds all its values in one place.
 ARM = np.dtype([("pulls", "i8"), ("sums", "f8"), ("low", "f8"), ("high", "f8")])
-# A target: of its active arms, how many there are, the most pulls of one, and limits of their
-# extremes; sums over what was explored.
+# A target: the number of its active arms, the most pulls of one of them, and bounds on their
+# extremes; then sums over the explored rewards.
 TARGET = np.dtype(
     [
         ("active", "i8"),
@@ -37,7 +37,7 @@ TARGET = np.dtype(
 
 
 class PrintedRows(NamedTuple):
-    """The arms of each running target, baseline first, and the numbers of its arms, active ones
+    """Arms of each running target, baseline first, and the numbers of its arms, active ones
     first.
     """
 
@@ -56,7 +56,7 @@ class PrintedRows(NamedTuple):
 
 
 class Supply(NamedTuple):
-    """Rewards drawn beforehand, of each person and arm in their order, and how many were used."""
+    """Rewards drawn beforehand, for each person and arm in order, and the number already used."""
 
     rewards: Floats
     used: Ints
@@ -66,7 +66,7 @@ class Supply(NamedTuple):
 def choose(
     rows: PrintedRows, alpha: float, widths: Records, step: int, draws: Floats, asked: Ints
 ) -> None:
-    """Lines 3 to 5 for all targets."""
+    """Run lines 3 to 5 for all targets."""
     for row in range(len(asked)):
         target, arms, order = rows.targets[row], rows.arms[row], rows.order[row]
         asked[row] = _arm(target, arms, order, alpha, widths, step, draws[row])
@@ -76,7 +76,7 @@ def choose(
 def learn(
     rows: PrintedRows, epsilon: float, widths: Records, asked: Ints, rewards: Floats, codes: Codes
 ) -> None:
-    """Lines 6 to 9 for all targets."""
+    """Run lines 6 to 9 for all targets."""
     for row in range(len(asked)):
         target, arms, order = rows.targets[row], rows.arms[row], rows.order[row]
         codes[row] = _learned(target, arms, order, epsilon, widths, asked[row], rewards[row])
@@ -93,9 +93,9 @@ def play(
     taken: Ints,
     codes: Codes,
 ) -> bool:
-    """Every target through its draws, up to its verdict; whether rewards ran out for one of them.
+    """Advance every target by its draws, up to its verdict; return whether rewards ran out for one.
 
-    `taken` counts the draws that each has used.
+    `taken` counts the draws that each target has used.
     """
     ran_out, stretch = False, draws.shape[1]
     for row in range(len(taken)):
@@ -124,7 +124,7 @@ def _arm(
     candidate = order[int(draw * target["active"])]  # line 3
     baseline = arms[BASELINE]
     if baseline["pulls"] < target["most"]:
-        return BASELINE  # line 4: the baseline is not known best
+        return BASELINE  # line 4: the baseline has fewer pulls than an active arm
     deviation = min(target["spread"], widths[target["explored"]]["phi"])
     owed = (1 - alpha) * (step + 1) - baseline["pulls"]
     # ξ_t = Σ_A r - Φ(t) + low_ℓ + (N_0 - (1-α)t) high_0   [DCAU22, equation 4]
@@ -142,7 +142,7 @@ def _learned(
     pulled: int,
     reward: float,
 ) -> int:
-    """Line 6, and lines 7 to 9 where they may have something to say: the place of the verdict."""
+    """Run line 6, and lines 7 to 9 if they may apply; return the index of the verdict."""
     arm, baseline = arms[pulled], arms[BASELINE]
     arm["pulls"] += 1
     arm["sums"] += reward
@@ -164,7 +164,7 @@ def _learned(
 
 @compiled
 def _verdict(target: Any, arms: Records, order: Ints, epsilon: float) -> int:
-    """Lines 7 to 9 from all arms."""
+    """Run lines 7 to 9 over all arms."""
     bar, used, most = arms[BASELINE]["low"] + epsilon, 0, 0
     least, largest = np.inf, -np.inf
     for place in range(target["active"]):

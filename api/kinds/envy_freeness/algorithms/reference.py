@@ -2,9 +2,9 @@
 
 Comments name the lines of [DCAU22, Algorithm 1]. Where the paper leaves a choice:
 - line 3 draws uniformly;
-- an arm never pulled lies in [0, 1], as rewards do; other intervals are not clipped to [0, 1];
-- Φ is 0 before anything was explored.
-Line 4 compares widths, and β falls in the number of pulls: it compares pulls.
+- an arm that was never pulled lies in [0, 1], as rewards do; other intervals are not clipped;
+- Φ is 0 before anything was explored. Line 4 compares widths, and β falls in the number of pulls,
+  so the code compares pulls.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.3.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from api.kinds.envy_freeness.algorithms.paper_bounds import Widths
-from api.kinds.envy_freeness.algorithms.reward_validation import mended_one
+from api.kinds.envy_freeness.algorithms.reward_validation import replace_invalid_reward
 from api.kinds.envy_freeness.algorithms.terms import Terms, Verdict
 
 Reward = Callable[[int, np.random.Generator], float]
@@ -22,7 +22,7 @@ BASELINE = 0
 
 
 class OnePerson:
-    """The state of OCEF for one target; `step` takes one step."""
+    """State of OCEF for one target; `step` takes one step."""
 
     def __init__(self, terms: Terms, arms: int) -> None:
         self.terms = terms
@@ -36,14 +36,16 @@ class OnePerson:
         self._widths = Widths(terms, arms)
 
     def step(self, reward: Reward, rng: np.random.Generator) -> Verdict:
-        """Lines 3 to 9."""
+        """Run lines 3 to 9."""
         candidate = self.active[int(rng.random() * len(self.active))]  # line 3
         arm = BASELINE if self._must_stay(candidate) else candidate  # lines 4 and 5
-        self._learn(arm, mended_one(reward(arm, rng)))  # line 6
+        self._learn(arm, replace_invalid_reward(reward(arm, rng)))  # line 6
         return self._judge(self.active if arm == BASELINE else [arm])
 
     def _must_stay(self, candidate: int) -> bool:
-        """Line 4: the baseline is not known best, or one more pull could break constraint (3)."""
+        """Return whether line 4 applies: few baseline pulls, or one more pull could break
+        constraint (3).
+        """
         return self.pulls[BASELINE] < self.most or self._slack(candidate) < 0
 
     def _slack(self, candidate: int) -> float:
@@ -66,7 +68,7 @@ class OnePerson:
             self.most = max(self.most, n)
 
     def _judge(self, changed: list[int]) -> Verdict:
-        """Lines 7 to 9, for the arms whose comparison with the baseline has changed."""
+        """Run lines 7 to 9 for the arms whose comparison with the baseline has changed."""
         bar, high = self.low[BASELINE] + self.terms.epsilon, self.high
         if min(high[k] for k in changed) <= bar:
             changed = [k for k in changed if high[k] > bar]

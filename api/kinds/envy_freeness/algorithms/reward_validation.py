@@ -1,9 +1,9 @@
-"""Rewards as they come from an adapter, made fit: in [0, 1], and one for every step.
+"""Validation of an adapter's rewards: each in [0, 1], and one for every step.
 
-A reward outside of [0, 1] is cut to it; one that is not a number counts as 0, no satisfaction, for
-the baseline and for arms alike. None is skipped, since its step was taken and somebody bore it. So
-a utility is the mean of rewards as they are counted here, and the promise is about that. How many
-were mended is for the operator's metrics; an auditor never sees it.
+A reward outside [0, 1] is clipped. A reward that is not a number counts as 0, no satisfaction, for
+the baseline and for arms alike. None is skipped, because its step was taken by a person. So a
+utility is the mean of rewards as they are counted here, and the promise is about that mean. The
+number of corrected rewards is for the operator's metrics; an auditor never sees it.
 """
 
 import math
@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """The rewards that count, and which of them are not what came."""
+def replace_invalid_rewards(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the rewards that count, and which of them were corrected."""
     came = np.asarray(rewards, np.float64)
     bad = ~((came >= 0) & (came <= 1))
     if not bad.any():
@@ -23,8 +23,8 @@ def mended(rewards: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     return np.clip(np.where(np.isnan(came), 0.0, came), 0.0, 1.0), bad
 
 
-def mended_one(reward: float) -> float:
-    """The same for one reward."""
+def replace_invalid_reward(reward: float) -> float:
+    """Return the same for one reward."""
     if 0 <= reward <= 1:
         return float(reward)
     return 0.0 if math.isnan(reward) else min(max(float(reward), 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""OCEF for one target: does somebody else's recommendations suit this person better?
+"""OCEF for one target: would somebody else's recommendations suit this person better?
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 1.
 """
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from api.kinds.envy_freeness.algorithms.audit_all import fleet_of
+from api.kinds.envy_freeness.algorithms.audit_all import make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Ints, run
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
 from api.kinds.envy_freeness.algorithms.reference import OnePerson, Reward
@@ -16,10 +16,10 @@ from api.kinds.envy_freeness.algorithms.terms import Bounds, Terms, Verdict, req
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on one target and what it took.
+    """Verdict on one target, with its steps and its cost.
 
-    `cost` is the reward lost by exploring, as far as rewards tell (negative if it was a gain);
-    with known means it is `steps * means[0] - pulls @ means`.
+    `cost` is the estimated reward lost by exploring (negative if it was a gain); with known means
+    it is `steps * means[0] - pulls @ means`.
     """
 
     verdict: Verdict
@@ -41,7 +41,7 @@ def ocef(
     ceiling: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Outcome:
-    """Audit one target: `reward(arm, rng)` shows an arm and tells what it was worth, in [0, 1].
+    """Audit one target; `reward(arm, rng)` shows an arm and returns its reward in [0, 1].
 
     Arm 0 is the baseline, the target's own recommendations; `arms` counts the others, 1 to `arms`.
     """
@@ -67,5 +67,5 @@ def _tight(terms: Terms, arms: int, reward: Reward, rng: np.random.Generator) ->
     def rewards(_: Ints, asked: Ints) -> list[float]:
         return [reward(int(arm), rng) for arm in asked]
 
-    ended = run(fleet_of(terms, arms, 1), rewards, rng)
+    ended = run(make_fleet(terms, arms, 1), rewards, rng)
     return Outcome(ended.verdicts[0], int(ended.steps[0]), float(ended.cost[0]), ended.pulls[0])

@@ -1,4 +1,4 @@
-"""The terms of one certificate, and the names of the outcomes of a target's audit.
+"""Terms of one certificate, and the names of the outcomes of a target's audit.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 and Theorem 1 (the ranges).
 """
@@ -12,7 +12,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class TermsError(ValueError):
-    """Terms under which no audit can keep its promise, or end; `case` is a stable word for why."""
+    """Terms under which no audit can keep its promise, or end; `case` is a stable word for the
+    reason.
+    """
 
     def __init__(self, *message: str, case: str | None = None) -> None:
         super().__init__(*message)
@@ -21,12 +23,12 @@ class TermsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """With probability 1 - delta the verdict is right and constraint (3) holds at every step.
+    """Promise of a certificate: with probability 1 - delta, it is right and constraint (3) holds.
 
     `envy` means that some arm is better than the baseline, `no-envy` that none is better by more
-    than `epsilon`. People keep, at every step, a share 1 - `alpha` of what the baseline would have
-    given them. `omega` and `sigma` shape the printed bounds alone. A target that has reached no
-    verdict after `ceiling` steps ends `undecided`.
+    than `epsilon`. People keep, at every step, a share 1 - `alpha` of the reward that the baseline
+    would have given them. `omega` and `sigma` shape the printed bounds alone. A target that has
+    reached no verdict after `ceiling` steps ends `undecided`.
     """
 
     delta: float
@@ -50,7 +52,7 @@ class Terms:
 
 
 def require_arms(arms: int) -> None:
-    """Raise `TermsError` unless there is at least one arm besides the baseline."""
+    """Raise `TermsError` unless there is at least one arm in addition to the baseline."""
     _require(arms >= 1, "arms", arms, "at least 1: envy needs somebody else's recommendations")
 
 

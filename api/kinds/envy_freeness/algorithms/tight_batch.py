@@ -1,9 +1,8 @@
 """OCEF with tight bounds, for many people at once: the promise of Algorithm 1 in fewer steps.
 
-`tight_steps` says what is changed. Evidence is looked at whenever steps have grown by 2 %; it may
-be looked at at any time. A choice stands for a block of steps that grows with the steps so far:
-constraint (3) is checked for the whole block, and what arms are pulled too often is a hundredth of
-all.
+`tight_kernels` lists the changes. The evidence is examined whenever the steps have grown by 2 %; it
+is valid at any time. A choice stands for a block of steps that grows with the steps so far.
+Constraint (3) is checked for the whole block, and the excess pulls of arms are a hundredth of all.
 """
 
 import math
@@ -24,12 +23,12 @@ from api.kinds.envy_freeness.algorithms.tight_kernels import (
 )
 
 _LOOKS_PER_E = 50
-# Of the steps so far, what a block may be; of alpha's part of them, and of each arm's.
+# Share of the steps so far that a block may have: of alpha's part of them, and of each arm's.
 _BLOCK = 1 / 50
 
 
 class TightFleet(Fleet[TightRows]):
-    """OCEF with tight bounds. It makes no draw: equal prospects go to the first of the arms."""
+    """OCEF with tight bounds. It draws nothing: among equal prospects it takes the first arm."""
 
     def __init__(self, terms: Terms, arms: int, targets: int) -> None:
         shape = (targets, arms + 1)

@@ -1,18 +1,18 @@
-"""A block of steps of the tight version of Algorithm 1 for the targets of a fleet, compiled.
+"""Block of steps of the tight version of Algorithm 1 for the targets of a fleet, compiled.
 
-What is changed in [DCAU22, Algorithm 1], line by line:
+Changes to [DCAU22, Algorithm 1], line by line:
 - line 3: the arm with the best prospect, mean + √(2 ln t · variance/N), is tried next;
 - line 4, first half: the baseline is pulled while N_0²/v_0 < Σ_k N_k²/v_k over active arms, the
-  allocation that compares all of them with it in the fewest steps [CLYC00]; v_k is taken around
-  the baseline's mean, where the comparison is hardest;
-- line 4, second half: that constraint (3) is broken must be refuted at δ/4;
-- lines 7 and 8: what would deny a verdict must be refuted at δ·3/4: for all arms together to tell
-  envy, for each alone to drop it. Only the best arm must not be dropped wrongly, and the two errors
-  exclude each other.
+  allocation that compares all of them with it in the fewest steps [CLYC00]; v_k is taken around the
+  baseline's mean, where the comparison is hardest;
+- line 4, second half: a breach of constraint (3) must be refuted at δ/4;
+- lines 7 and 8: the opposite of a verdict must be refuted at δ·3/4: for all arms together to
+  declare envy, for each alone to drop it. Only the best arm must not be dropped wrongly, and the
+  two errors exclude each other.
 
-[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022.
-[CLYC00] Chen, Lin, Yücesan, Chick, Simulation budget allocation for further enhancing the
-    efficiency of ordinal optimization, DEDS 10, 2000 (the share of the baseline).
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022. [CLYC00] Chen, Lin, Yücesan, Chick,
+Simulation budget allocation for further enhancing the
+  efficiency of ordinal optimization, DEDS 10, 2000 (the share of the baseline).
 """
 
 import math
@@ -35,19 +35,19 @@ from api.kinds.envy_freeness.algorithms.two_sample_evidence import Side, Tangent
 
 _RUNNING, _ENVY, _NO_ENVY = (VERDICTS.index(word) for word in ("running", "envy", "no-envy"))
 
-# Of the steps so far, the rewards for which exploring is asked to make up ahead of need.
+# Share of the steps so far whose rewards exploring must make up ahead of need.
 _AHEAD = 0.01
 
-# An arm: its rewards, their squares, and whether it is in question; the baseline never is.
+# An arm: its rewards, their squares, and whether it is undecided; the baseline never is.
 ARM = np.dtype([("pulls", "i8"), ("sums", "f8"), ("squares", "f8"), ("active", "?")])
 
 
 class TightRows(NamedTuple):
-    """The state of each running target.
+    """State of each running target.
 
     It has the arms, baseline first, and the growth of all bets up and down on each arm, and of the
     bets up on all explored rewards. `makes_up` is the number of baseline rewards that the explored
-    rewards are known to be worth.
+    rewards are known to equal.
     """
 
     people: Ints
@@ -78,7 +78,7 @@ class StoppingRule(NamedTuple):
 
 @compiled
 def choose(rows: TightRows, rule: StoppingRule, step: int, block: int, asked: Ints) -> None:
-    """Lines 3 to 5 for all targets."""
+    """Run lines 3 to 5 for all targets."""
     for row in range(len(asked)):
         arms = rows.arms[row]
         best, weight = _prospects(arms, step)
@@ -88,7 +88,7 @@ def choose(rows: TightRows, rule: StoppingRule, step: int, block: int, asked: In
 
 @compiled
 def learn(rows: TightRows, asked: Ints, rewards: Floats) -> None:
-    """Line 6 for all targets."""
+    """Run line 6 for all targets."""
     for row in range(len(asked)):
         arm = asked[row]
         up, down, explored = rows.up[row, arm], rows.down[row, arm], rows.explored_up[row]
@@ -103,14 +103,14 @@ def learn(rows: TightRows, asked: Ints, rewards: Floats) -> None:
 
 @compiled
 def judge(rows: TightRows, rule: StoppingRule, codes: Codes) -> None:
-    """Lines 7 to 9 for all targets."""
+    """Run lines 7 to 9 for all targets."""
     for row in range(len(codes)):
         codes[row] = _verdict(rows, rule, row)
 
 
 @compiled
 def _prospects(arms: Records, step: int) -> tuple[int, float]:
-    """The arm to try next, and Σ_k N_k²/v_k over active arms."""
+    """Return the arm to try next, and Σ_k N_k²/v_k over active arms."""
     reach, own = math.sqrt(2 * math.log(step + 2)), _mean(arms[BASELINE])
     best, highest, weight = BASELINE, -math.inf, 0.0
     for number in range(1, len(arms)):
@@ -128,7 +128,7 @@ def _prospects(arms: Records, step: int) -> tuple[int, float]:
 
 @compiled
 def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: int) -> bool:
-    """Whether constraint (3) will hold after a block of an arm that may be worth nothing."""
+    """Return whether constraint (3) will hold after a block of an arm, even without any reward."""
     # Σ_A μ ≥ ((1-α)t - N_0) μ_0   [DCAU22, (3), rewritten in §4.3]
     owed = (1 - rule.alpha) * (step + block) - rows.arms[row][BASELINE]["pulls"]
     if owed <= rows.makes_up[row]:
@@ -143,7 +143,7 @@ def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: in
 
 @compiled
 def _makes_up(rows: TightRows, rule: StoppingRule, row: int, step: int, owed: float) -> bool:
-    """Return whether the explored rewards are surely worth `owed` rewards of the baseline."""
+    """Return whether the explored rewards are proved to equal `owed` rewards of the baseline."""
     baseline = rows.arms[row][BASELINE]
     explored = step - baseline["pulls"]
     if explored == 0:
@@ -162,7 +162,7 @@ def _count(arm: Any, reward: float) -> None:
 
 @compiled
 def _grow(grown: Floats, reward: float, tilts: Floats, stakes: Floats) -> None:
-    """ln(1 + A x) more for each bet: of x = 1 it is the tilt itself."""
+    """Add ln(1 + A x) for each bet; for x = 1 it is the tilt itself."""
     for bet in range(BETS):
         grown[bet] += tilts[bet] if reward == 1 else math.log(1 + stakes[bet] * reward)
 
@@ -182,7 +182,7 @@ def _verdict(rows: TightRows, rule: StoppingRule, row: int) -> int:
 
 @compiled
 def _is_better(rows: TightRows, rule: StoppingRule, row: int, number: int) -> bool:
-    """Whether this arm is envied: μ_k > μ_0."""
+    """Return whether this arm is envied: μ_k > μ_0."""
     arm, baseline = rows.arms[row][number], rows.arms[row][BASELINE]
     if _mean(arm) <= _mean(baseline):
         return False
@@ -192,7 +192,7 @@ def _is_better(rows: TightRows, rule: StoppingRule, row: int, number: int) -> bo
 
 @compiled
 def _is_no_better(rows: TightRows, rule: StoppingRule, row: int, number: int) -> bool:
-    """Whether this arm may be dropped: μ_k < μ_0 + ε."""
+    """Return whether this arm may be dropped: μ_k < μ_0 + ε."""
     arm, baseline = rows.arms[row][number], rows.arms[row][BASELINE]
     if _mean(arm) >= _mean(baseline) + rule.epsilon:
         return False
@@ -227,6 +227,8 @@ def _pooled(arm: Any, baseline: Any, margin: float) -> float:
 
 @compiled
 def _variance(arm: Any) -> float:
-    """An estimate that begins at 1/4 and is never 0. It steers; no bound rests on it."""
+    """Return an estimate that begins at 1/4 and is never 0. It guides choices; no bound rests on
+    it.
+    """
     seen = max(arm["squares"] - arm["sums"] ** 2 / max(arm["pulls"], 1), 0.0)
     return float((0.25 + seen) / (arm["pulls"] + 1))

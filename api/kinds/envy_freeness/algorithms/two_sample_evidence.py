@@ -15,12 +15,12 @@ from api.kinds.envy_freeness.algorithms.betting_bounds import Floats
 from api.kinds.envy_freeness.algorithms.numba_cache import compiled
 
 _CUTS = 60
-# Where tangents meet too near to an end, go at least so far into the range that is left.
+# If tangents meet too close to an end, move at least this share into the remaining range.
 _INSIDE = 0.05
 
 
 class Side(NamedTuple):
-    """Rewards on which a mixture of bets was held: up on the first side, down on the second."""
+    """Rewards on which a mixture of bets was placed: up on the first side, down on the second."""
 
     weights: Floats
     stakes: Floats
@@ -29,7 +29,7 @@ class Side(NamedTuple):
 
 
 class TangentLine(NamedTuple):
-    """Those who deny it say that a ≤ slope · b + offset."""
+    """Line of the null hypothesis: a ≤ slope · b + offset."""
 
     slope: float
     offset: float
@@ -37,9 +37,10 @@ class TangentLine(NamedTuple):
 
 @compiled
 def refuted(first: Side, second: Side, line: TangentLine, guess: float, needed: float) -> bool:
-    """Whether ln of the capital is at least `needed` against all that denies it.
+    """Return whether ln of the capital is at least `needed` over the whole null hypothesis.
 
-    `guess` is where b may be in the likeliest denial: most of what is not refuted ends there.
+    `guess` is b at the likeliest point of the null hypothesis: most claims that are not refuted end
+    there.
     """
     lowest = max(-line.offset / line.slope, 0.0)
     left, right = lowest, 1.0
@@ -71,7 +72,7 @@ def refuted(first: Side, second: Side, line: TangentLine, guess: float, needed: 
 
 @compiled
 def _capital(first: Side, second: Side, line: TangentLine, b: float) -> tuple[float, float]:
-    """ln of the product of both capitals on the line, and its slope in b."""
+    """Return ln of the product of both capitals on the line, and its slope in b."""
     a = line.slope * b + line.offset
     value, slope = _mixture(second, b)
     above, steep = _mixture(first, min(max(a, 0.0), 1.0))
@@ -80,7 +81,7 @@ def _capital(first: Side, second: Side, line: TangentLine, b: float) -> tuple[fl
 
 @compiled
 def _mixture(side: Side, mean: float) -> tuple[float, float]:
-    """ln Σ_i w_i Π (1 + A_i x)/(1 + A_i μ), and its slope in μ."""
+    """Return ln Σ_i w_i Π (1 + A_i x)/(1 + A_i μ), and its slope in μ."""
     weights, stakes, grown, pulls = side
     most, total, slope = -math.inf, 0.0, 0.0
     for bet in range(len(stakes)):

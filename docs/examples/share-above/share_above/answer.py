@@ -13,7 +13,7 @@ from auditor_client.kinds.presentation import (
     Summary,
     Verdict,
 )
-from auditor_client.reporting.rounding import listed, percent
+from auditor_client.reporting.rounding import join_words, percent
 from openapi.resources import Catalogue
 from share_above.auditor_half import ShareAboveResult
 from share_above.contract import ShareAboveRequest
@@ -26,7 +26,7 @@ def summarise(audit: ShareAboveResult, judgement: Judgement) -> Summary:
     shares = intervals(audit, judgement.delta)
     low, high = largest_difference(shares)
     verdict = _verdict(low, high, judgement.alpha)
-    found = listed(f"{percent(a)} to {percent(b)} of {name}" for name, (a, b) in shares.items())
+    found = join_words(f"{percent(a)} to {percent(b)} of {name}" for name, (a, b) in shares.items())
     return Summary(
         f"{verdict.capitalize()}: {found} score above {audit.release.threshold:g}.",
         verdict,

@@ -21,7 +21,7 @@ from api.platforms.interfaces import Platform
 from privacy.plans import PlannedTable
 from privacy.tables.bounded_table import Bounds, Cells, Table
 from privacy.tables.membership import Membership
-from privacy.waist import ReleasePlan, planned
+from privacy.waist import ReleasePlan, make_mechanisms
 from share_above import contract
 from share_above.contract import GroupShare, ShareAboveRequest
 
@@ -46,7 +46,7 @@ class ShareAbove:
             (public.groups, 2), public.groups_per_person, fixed_slots=public.fixed_slots
         )
         epsilon = Fraction(request.epsilon)
-        return planned([PlannedTable(COUNTS, "discrete-laplace", bounds, epsilon)])
+        return make_mechanisms([PlannedTable(COUNTS, "discrete-laplace", bounds, epsilon)])
 
     def reduce(
         self,
@@ -56,7 +56,7 @@ class ShareAbove:
         membership: Membership,
         context: AuditContext,
     ) -> Mapping[str, Table]:
-        """Score people in batches, and count them. Whoever has no score is not above."""
+        """Score people in batches, and count them. A person without a score is not above."""
         [content] = contents
         bounds = plan[COUNTS].bounds
 

@@ -8,7 +8,7 @@ import pytest
 
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import BatchOutcomes
-from api.kinds.envy_freeness.algorithms.terms import VERDICTS
+from api.kinds.envy_freeness.algorithms.terms import VERDICTS, Verdict
 from api.kinds.registry import AudienceFacts
 from privacy.plans.envy_freeness import COST_UNIT
 from privacy.tables.bounded_table import Reach
@@ -38,6 +38,16 @@ def test_a_lot_goes_from_anything_to_anything(slots: bool, lots: int) -> None:
 
 def _whole(span: int) -> Reach:
     return Reach(span, span**2, span)
+
+
+def test_a_target_who_withdrew_is_in_neither_count() -> None:
+    """Their steps and their cost are in the sums, as the release says."""
+    verdicts: list[Verdict] = ["envy", "no-envy", "no-envy", "undecided", "withdrawn", "withdrawn"]
+    codes = np.array([VERDICTS.index(each) for each in verdicts], np.int8)
+    pulls, steps = np.ones((6, 2), np.int64), np.full(6, 2)
+    found = tallied(BatchOutcomes(codes, steps, pulls, pulls * 0.5, np.zeros(6, np.int64)), STEPS)
+    assert found["counts"].tolist() == [1, 2]
+    assert found["duration"].tolist() == [12]
 
 
 def test_what_a_target_took_is_clipped() -> None:

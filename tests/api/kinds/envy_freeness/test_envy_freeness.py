@@ -12,7 +12,7 @@ from api.kinds.building_blocks.exploration import explore
 from api.kinds.context import AuditContext, in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, drawn_from
 from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
-from api.kinds.envy_freeness.algorithms.checkpoint import packed, unpacked
+from api.kinds.envy_freeness.algorithms.checkpoint import pack_state, unpack_state
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts, offered
 from api.platforms.fault_isolation import PlatformDownError
@@ -153,9 +153,9 @@ def test_a_course_of_an_earlier_version_goes_on() -> None:
     policies.dies_at = 12
     with pytest.raises(Crash):
         explored(policies, notebook)
-    arrays = unpacked(notebook.states[-1])
+    arrays = unpack_state(notebook.states[-1])
     assert (arrays.pop("lots") == np.arange(8)).all()
-    notebook.write(packed(arrays))
+    notebook.write(pack_state(arrays))
     assert same(explored(policies, notebook), explored(Fragile(mixed(24)), Notebook()))
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from api.db import MandateRow
-from api.oversight.flags.similar_audiences import Upload, pairs
-from api.oversight.flags.spending_spikes import Day, bursts, even_pace
-from api.oversight.flags.tiny_groups import Tiny, densest
-from api.oversight.overview import exhausted_on
+from api.oversight.flags.similar_audiences import Upload, find_similar_pairs
+from api.oversight.flags.spending_spikes import Day, compute_even_pace, find_spikes
+from api.oversight.flags.tiny_groups import Tiny, find_densest_window
+from api.oversight.overview import forecast_exhaustion
 from api.oversight.thresholds import THRESHOLDS
 from api.oversight.time_range import TimeRange
 from privacy.sketch import SIZE
@@ -38,52 +38,52 @@ def days(*amounts: float, audits: int = 2) -> dict[date, Day]:
 
 
 def test_before_there_is_a_history_a_day_is_held_against_an_even_pace() -> None:
-    assert even_pace(mandate()) == Fraction(1, 2)
-    assert even_pace(mandate(renewal_days=10)) == 10
-    assert even_pace(mandate(valid_until=NOW - timedelta(days=99, hours=20))) == 100
+    assert compute_even_pace(mandate()) == Fraction(1, 2)
+    assert compute_even_pace(mandate(renewal_days=10)) == 10
+    assert compute_even_pace(mandate(valid_until=NOW - timedelta(days=99, hours=20))) == 100
     # Twenty is forty times the pace, and a fifth of the limit; nineteen is less than a fifth.
-    [found] = bursts(mandate(), days(19, 20))
+    [found] = find_spikes(mandate(), days(19, 20))
     assert (found.day, found.spent, found.usual) == (date(2026, 1, 2), Fraction(20), Fraction(1, 2))
     assert found.earlier_days == 0
-    assert list(bursts(mandate(renewal_days=10), days(49))) == []
-    assert len(list(bursts(mandate(renewal_days=10), days(50)))) == 1
+    assert list(find_spikes(mandate(renewal_days=10), days(49))) == []
+    assert len(list(find_spikes(mandate(renewal_days=10), days(50)))) == 1
 
 
 def test_the_first_audits_of_a_mandate_are_no_spike() -> None:
     # Half of the limit is a hundred times an even pace.
-    assert list(bursts(mandate(), days(50, audits=1))) == []
-    assert list(bursts(mandate(), days(20, 0, 0, 20, 30, audits=1))) == []
-    [burst] = bursts(mandate(), days(1, 1, 1, 1, 1, 50, audits=1))
+    assert list(find_spikes(mandate(), days(50, audits=1))) == []
+    assert list(find_spikes(mandate(), days(20, 0, 0, 20, 30, audits=1))) == []
+    [burst] = find_spikes(mandate(), days(1, 1, 1, 1, 1, 50, audits=1))
     assert (burst.spent, burst.earlier_days) == (Fraction(50), 5)
 
 
 def test_with_a_history_a_day_is_held_against_its_median() -> None:
     usual = days(4, 4, 4, 5, 6, 0, 0, 19.5, 22.5, 25)
-    [first, second] = bursts(mandate(), usual)
+    [first, second] = find_spikes(mandate(), usual)
     # The median of 4 4 4 5 6 19.5 is 4.5, then of those and 22.5 it is 5.
     assert (first.spent, first.usual, first.earlier_days) == (Fraction(45, 2), Fraction(9, 2), 6)
     assert (second.spent, second.usual, second.earlier_days) == (Fraction(25), Fraction(5), 7)
-    assert list(bursts(mandate(), {})) == []
+    assert list(find_spikes(mandate(), {})) == []
 
 
 def test_the_date_of_exhaustion_goes_on_at_the_rate_of_the_last_thirty_days() -> None:
     half = mandate(spent=Fraction(50))
-    assert exhausted_on(half, Fraction(30), NOW) == (NOW + timedelta(days=50)).date()
-    assert exhausted_on(half, Fraction(0), NOW) is None
+    assert forecast_exhaustion(half, Fraction(30), NOW) == (NOW + timedelta(days=50)).date()
+    assert forecast_exhaustion(half, Fraction(0), NOW) is None
     # At this rate it ends first.
-    assert exhausted_on(half, Fraction(10), NOW) is None
-    assert exhausted_on(half, Fraction(1, 10**12), NOW) is None
+    assert forecast_exhaustion(half, Fraction(10), NOW) is None
+    assert forecast_exhaustion(half, Fraction(1, 10**12), NOW) is None
     young = mandate(spent=Fraction(50), valid_from=NOW - timedelta(days=5))
-    assert exhausted_on(young, Fraction(50), NOW) == (NOW + timedelta(days=5)).date()
+    assert forecast_exhaustion(young, Fraction(50), NOW) == (NOW + timedelta(days=5)).date()
     all_of_it = mandate(spent=Fraction(100))
-    assert exhausted_on(all_of_it, Fraction(1), NOW) == NOW.date()
+    assert forecast_exhaustion(all_of_it, Fraction(1), NOW) == NOW.date()
 
 
 def test_what_renews_is_used_up_when_its_lifetime_limit_is() -> None:
     renewing = mandate(
         renewal="rolling", renewal_days=30, lifetime_limit=Fraction(300), spent=Fraction(200)
     )
-    assert exhausted_on(renewing, Fraction(60), NOW) == (NOW + timedelta(days=50)).date()
+    assert forecast_exhaustion(renewing, Fraction(60), NOW) == (NOW + timedelta(days=50)).date()
 
 
 def tiny(*ago: float) -> list[Tiny]:
@@ -91,7 +91,7 @@ def tiny(*ago: float) -> list[Tiny]:
 
 
 def test_the_densest_stretch_of_thirty_days_counts() -> None:
-    found = densest(tiny(100, 80, 71, 70.5, 51, 50.6, 20, 10), YEAR)
+    found = find_densest_window(tiny(100, 80, 71, 70.5, 51, 50.6, 20, 10), YEAR)
     assert [each.audience_id for each in found] == [
         "audience80",
         "audience71",
@@ -99,12 +99,12 @@ def test_the_densest_stretch_of_thirty_days_counts() -> None:
         "audience51",
         "audience50.6",
     ]
-    assert densest([], YEAR) == []
+    assert find_densest_window([], YEAR) == []
 
 
 def test_a_stretch_ends_in_the_period_and_may_begin_before() -> None:
     recent = TimeRange(NOW - timedelta(days=15), NOW)
-    found = densest(tiny(60, 59, 58, 57, 39, 12, 10, 0), recent)
+    found = find_densest_window(tiny(60, 59, 58, 57, 39, 12, 10, 0), recent)
     assert [each.audience_id for each in found] == ["audience39", "audience12", "audience10"]
 
 
@@ -121,14 +121,14 @@ def test_each_upload_is_told_with_the_earlier_one_most_like_it() -> None:
         upload("nearly", [*numbers[:1_950], *numbers[2_000:2_050]], ago=7),
         upload("same", numbers[:2_000], auditor="b", ago=6),
     ]
-    found = [(new.audience_id, old.audience_id) for new, old, _ in pairs(uploads)]
+    found = [(new.audience_id, old.audience_id) for new, old, _ in find_similar_pairs(uploads)]
     assert found == [("nearly", "first"), ("same", "first")]
 
 
 def test_very_many_alike_are_still_found_and_quickly() -> None:
     numbers = np.random.default_rng(6).integers(0, 2**63, 1_000).tolist()
     uploads = [upload(f"u{n:04d}", numbers, ago=1_000 - n) for n in range(1_000)]
-    found = list(pairs(uploads))
+    found = list(find_similar_pairs(uploads))
     assert len(found) == 999
     assert all(new.at > old.at for new, old, _ in found)
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from onnx import TensorProto, helper, save
 
-from api.app.compose import exported
+from api.app.compose import export_platform_files
 from api.kinds.building_blocks.scoring import score_isolating_failures
 from api.platforms.files.people_table import PeopleTable, TableError
 from api.platforms.http import OnnxPlatform
@@ -24,7 +24,7 @@ SOME = np.random.default_rng(5).permutation(6_000)[:5_000]
 
 @pytest.fixture(scope="module")
 def files(biased_platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return exported(biased_platform, tmp_path_factory.mktemp("files"))
+    return export_platform_files(biased_platform, tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -45,8 +46,21 @@ class PublicFacts:
     def catalogue(self) -> Catalogue:
         return Catalogue.model_validate({**CATALOGUE, "logs": [LOG]})
 
+    def __init__(self, source: str = "upload", people: int = 300) -> None:
+        self.source, self.people = source, people
+
     def audience(self, audience_id: str) -> Audience:
-        raise AssertionError(audience_id)
+        return Audience.model_validate(
+            {
+                "id": audience_id,
+                "state": "sealed",
+                "source": "sample" if self.source == "sample" else "upload",
+                "participation_code": "code" if self.source == "confirmed" else None,
+                "groups": [{"label": label, "members": self.people} for label in ("g0", "g1")],
+                "groups_per_person": 1,
+                "created_at": "2026-01-01T00:00:00Z",
+            }
+        )
 
     def names(self, _: str) -> Mapping[str, str]:
         return {}
@@ -55,11 +69,43 @@ class PublicFacts:
         raise AssertionError(audit_id)
 
 
-def built(kind: str, **said: Any) -> Any:
+def built(kind: str, facts: PublicFacts | None = None, **said: Any) -> Any:
     half = auditor_kind(kind)
     return build_request(
-        half.contract, half.asking, {"audience": AUDIENCE_ID, **said}, PublicFacts()
+        half.contract, half.asking, {"audience": AUDIENCE_ID, **said}, facts or PublicFacts()
     )
+
+
+@pytest.mark.parametrize("kind", ["score-histogram", "score-cdf", "most-skewed"])
+def test_default_bins_are_the_planners(kind: str) -> None:
+    """Finer at the top, within the public range, and more of them for more people and less noise"""
+    things: dict[str, Any] = {"contents": [CONTENT_ID, CONTENT_ID[:-1] + "c"]}
+    asked: dict[str, Any] = things if kind == "most-skewed" else {"content": CONTENT_ID}
+    found = {}
+    for people, epsilon in ((30, "0.1"), (3_000, "2")):
+        edges = built(kind, PublicFacts(people=people), **asked, epsilon=epsilon).bins.edges
+        widths = [high - low for low, high in pairwise(edges)]
+        assert (edges[0], edges[-1]) == (0, 1)
+        assert max(widths[len(widths) // 2 :]) < min(widths[: len(widths) // 3])
+        found[people] = len(widths)
+    assert found == {30: 6, 3_000: 24}
+
+
+def test_default_bins_follow_from_how_people_come_to_the_audit() -> None:
+    """300 who confirmed have less noise than a sample, and all of them are there."""
+    asked: dict[str, Any] = {"content": CONTENT_ID, "epsilon": "0.5"}
+    bins = {
+        source: len(built("score-histogram", PublicFacts(source), **asked).bins.edges) - 1
+        for source in ("confirmed", "sample", "upload")
+    }
+    assert bins["confirmed"] > bins["sample"] >= 6
+    assert bins["confirmed"] > bins["upload"] >= 6
+
+
+def test_given_bins_are_taken_as_they_are() -> None:
+    assert built("score-histogram", content=CONTENT_ID, bins=2).bins.edges == [0, 0.5, 1]
+    levels = built("score-histogram", content=CONTENT_ID, levels=[1, 2, 5]).bins
+    assert levels.levels == [1, 2, 5]
 
 
 def test_a_request_takes_things_or_their_identifiers() -> None:
@@ -105,7 +151,7 @@ def test_rows_and_context_are_read_as_typed() -> None:
 
 
 def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
-    asked = {"content": CONTENT_ID, "bins": 3, "rho": 0.5}
+    asked: dict[str, Any] = {"content": CONTENT_ID, "bins": 3, "rho": 0.5}
     made = built("score-histogram", **asked)
     assert (made.mechanism, made.epsilon, made.rho) == ("discrete-gaussian", None, Decimal("0.5"))
     assert built("score-histogram", **asked, size_rho=0).size_rho == 0

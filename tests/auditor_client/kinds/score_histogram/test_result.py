@@ -1,3 +1,5 @@
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -6,12 +8,14 @@ import pytest
 from auditor_client import InputError
 from auditor_client.errors import ContractError
 from auditor_client.fairness.gap import fairness_gap
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.price_sentences import both_relations
 from auditor_client.stats.noise_distributions import Gaussian
-from openapi.resources import Levels
-from tests.auditor_client.examples import finished, price
+from openapi.resources import Edges, Levels, ScoreHistogramRequest
+from tests.auditor_client.examples import AUDIENCE_ID, CONTENT_ID, finished, price
 from tests.refusals import refuses
 
+HALVES = Edges(edges=[0, 0.5, 1])
 COUNTS = {"g0": [40, 60, 0], "g1": [45, 54, 1]}
 NAMED = {"man": [40, 60, 0], "woman": [45, 54, 1]}
 
@@ -109,3 +113,64 @@ def test_the_consistent_frame_adds_up_to_what_is_known(
 def test_a_price_in_rho_is_put_in_words() -> None:
     assert "ε = 1.25" in both_relations(price())
     assert "ρ = 0.5" in both_relations(price(1.0, None, "discrete-gaussian"))
+
+
+SMOOTH = {"g0": [300] * 5 + [0], "g1": [450, 350, 300, 230, 170, 0]}
+
+
+def test_the_first_sentence_says_that_a_ratio_below_four_fifths_is_certain() -> None:
+    """Every gap is within 0.2, and yet 170 of one group are served for 300 of the other."""
+    answer = finished(SMOOTH).summary()
+    assert answer.verdict == "fair"
+    assert "an impact ratio below 0.8 is certain" in answer.sentence
+    assert answer.numbers["impact_ratio"]["four_fifths"] == "fails"
+    assert answer.numbers["impact_ratio"]["scores_from"] == 0.8
+    assert answer.numbers["threshold"]["estimate"] == pytest.approx(200 / 1500)
+
+
+def test_the_first_sentence_says_what_a_planned_audit_missed() -> None:
+    """3,000 people per group can exclude a ratio below 4/5, and here they do not."""
+    answer = finished({"g0": [600] * 5 + [0], "g1": [640, 630, 620, 610, 500, 0]}).summary()
+    assert "this audit could have excluded an impact ratio below 0.8 and did not" in answer.sentence
+
+
+def test_few_people_are_not_blamed_for_an_open_ratio() -> None:
+    answer = finished({"g0": [20] * 5 + [0], "g1": [22, 21, 20, 19, 18, 0]}).summary()
+    assert "impact ratio" not in answer.sentence
+    assert any("impact ratio" in each for each in answer.details)
+
+
+def test_the_analysis_refuses_another_least_share_than_the_request_fixed() -> None:
+    made = finished(SMOOTH)
+    assert made.worst_impact().least_share == 0.2
+    made = replace(made, release=made.release.model_copy(update={"least_share": Decimal("0.1")}))
+    assert made.worst_impact().least_share == made.worst_impact(least_share=0.1).least_share == 0.1
+    assert made.fairness_gap(criterion="four-fifths").verdict(0.2) == "unfair"
+    with refuses(InputError, "another-least-share"):
+        made.worst_impact(least_share=0.2)
+
+
+def test_the_least_share_is_in_a_request_only_where_it_is_said() -> None:
+    asked = ScoreHistogramRequest(
+        content_id=CONTENT_ID, audience_id=AUDIENCE_ID, bins=HALVES, epsilon=Decimal(1)
+    )
+    assert "least_share" not in asked.model_dump(mode="json")
+    other = asked.model_copy(update={"least_share": Decimal("0.1")})
+    assert other.model_dump(mode="json")["least_share"] == "0.1"
+    made = finished({"g0": [5, 5, 0], "g1": [5, 5, 0]}, bins=HALVES)
+    assert list(ScoreHistogramResult.mismatches(other, made.release)) == ["least_share"]
+
+
+def test_clusters_widen_every_limit(tmp_path: Path) -> None:
+    """As if a fifth as many people had come, and the same from a receipt file."""
+    plain, known = finished(SMOOTH), {"design_effect": 5.0, "number": 600.0, "largest": 5.0}
+    made = replace(plain, clusters={**known, "correlation": 1.0})
+    assert made.fairness_gap().high > plain.fairness_gap().high + 0.05
+    assert plain.worst_impact().four_fifths() == "fails"
+    assert made.worst_impact().four_fifths() == "inconclusive"
+    assert any("clusters" in each for each in made.summary().assumptions)
+    assert [one.people for one in made.results().audits[0].people] == [1500, 1500]
+    read = ScoreHistogramResult.from_receipt(made.save_receipt(tmp_path / "r.json"))
+    assert read.fairness_gap() == made.fairness_gap()
+    declared = replace(plain, clusters={**known, "correlation": 0.1})
+    assert any("was declared" in each for each in declared.summary().assumptions)

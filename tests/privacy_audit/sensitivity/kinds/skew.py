@@ -65,7 +65,7 @@ def _heavy(asked: Any) -> int:
 
 
 def _crowd(asked: Any, *, day: bool) -> dict[int, Human]:
-    """Bystanders so many that one skew is the heavy group's and the other the light group's.
+    """Enough bystanders that one skew is the heavy group's and the other the light group's.
 
     In both, the largest difference is in the first bin, by more than anybody changes. There
     somebody of the heavy group adds to the first skew what they take from the second.

@@ -168,6 +168,21 @@ def a_run_is_answered_twice(honest: Honest) -> Bad:
     return last(ledger, "answered-before")
 
 
+def a_run_is_refunded_after_its_answer(honest: Honest) -> Bad:
+    """People were read for it: the charge stays."""
+    ledger = going_on(honest, "answer")
+    ledger.refund(len(ledger.lines) - 2)
+    return last(ledger, "answered-before")
+
+
+def a_failed_audit_is_refunded(honest: Honest) -> Bad:
+    ledger = going_on(honest, "exploring charge")
+    charged = len(ledger.lines) - 1
+    ledger.failure(json.loads(ledger.lines[charged])["facts"]["audit_id"], honest.lab)
+    ledger.refund(charged, exploration_loss="40")
+    return last(ledger, "failed-before")
+
+
 def a_run_that_was_drawn_is_not_opened(honest: Honest) -> Bad:
     ledger = going_on(honest, "drawn charge")
     deliver_drawn(ledger, honest.lab, opened=True)
@@ -223,6 +238,8 @@ BOOKED: tuple[Lie, ...] = (
     what_was_stopped_is_released,
     a_run_is_delivered_before_it_is_opened,
     a_run_is_answered_twice,
+    a_run_is_refunded_after_its_answer,
+    a_failed_audit_is_refunded,
     a_run_that_was_drawn_is_not_opened,
     a_run_is_drawn_by_another_head_than_the_first,
     a_run_is_drawn_by_a_root_that_nobody_signed,

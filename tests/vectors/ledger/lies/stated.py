@@ -102,7 +102,7 @@ def the_old_key_of_a_researcher_is_used(honest: Honest) -> Bad:
 def a_new_key_is_not_proved(honest: Honest) -> Bad:
     ledger = going_on(honest, "last charge")
     new = ed25519("ada, much later")
-    proved = key_possession.of_key_change(ORIGIN, honest.ada.id, public(new))
+    proved = key_possession.key_change_bytes(ORIGIN, honest.ada.id, public(new))
     proof = statements.sign(proved, ed25519("somebody else"), at=ledger.at.timestamp())
     ledger.renew(honest.ada, new, proof=proof)
     return last(ledger, "key-not-proven")

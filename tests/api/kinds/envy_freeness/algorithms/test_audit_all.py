@@ -3,8 +3,8 @@ import pytest
 
 from api.kinds.envy_freeness.algorithms import AuditSize, Terms, audit, exact, probabilistic
 from api.kinds.envy_freeness.algorithms.audit_all import sample
-from api.kinds.envy_freeness.algorithms.identical_people import of_groups
-from platform_sim.exploration.bandits import by_person
+from api.kinds.envy_freeness.algorithms.identical_people import group_rewards
+from platform_sim.exploration.bandits import arms_of_people
 
 SIZE = AuditSize(targets=5, arms=4, level=0.02)
 TERMS = Terms(SIZE.level, 0.1, 0.5, bounds="tight")
@@ -23,7 +23,7 @@ def test_arms_are_other_people_and_none_twice() -> None:
 
 def test_where_everybody_likes_their_own_the_platform_is_envy_free() -> None:
     rng = np.random.default_rng(1)
-    found = audit(by_person(content(30), rng), 30, SIZE, TERMS, rng)
+    found = audit(arms_of_people(content(30), rng), 30, SIZE, TERMS, rng)
     assert found.finding == "envy-free"
     assert found.outcomes.are("no-envy").all()
     assert found.arms.shape == (5, 4)
@@ -33,7 +33,9 @@ def test_the_first_envy_ends_the_audit_unless_everybody_is_to_end_alone() -> Non
     worse = 1 - content(30)
     for first_envy_ends in (True, False):
         rng = np.random.default_rng(2)
-        found = audit(by_person(worse, rng), 30, SIZE, TERMS, rng, first_envy_ends=first_envy_ends)
+        found = audit(
+            arms_of_people(worse, rng), 30, SIZE, TERMS, rng, first_envy_ends=first_envy_ends
+        )
         assert found.finding == "not-envy-free"
         assert found.outcomes.are("running").any() == first_envy_ends
 
@@ -41,14 +43,14 @@ def test_the_first_envy_ends_the_audit_unless_everybody_is_to_end_alone() -> Non
 def test_at_the_ceiling_nothing_is_certified() -> None:
     rng = np.random.default_rng(3)
     terms = Terms(SIZE.level, 0.1, 0.5, bounds="tight", ceiling=50)
-    found = audit(by_person(np.full((30, 30), 0.5), rng), 30, SIZE, terms, rng)
+    found = audit(arms_of_people(np.full((30, 30), 0.5), rng), 30, SIZE, terms, rng)
     assert found.finding == "undecided"
 
 
 def test_terms_weaker_than_the_size_promises_are_refused() -> None:
     rng = np.random.default_rng(4)
     with pytest.raises(ValueError, match=r"0\.00555"):
-        audit(by_person(content(9), rng), 9, exact(9, 0.05), Terms(0.05, 0.1, 0.5), rng)
+        audit(arms_of_people(content(9), rng), 9, exact(9, 0.05), Terms(0.05, 0.1, 0.5), rng)
 
 
 def test_groups_are_audited_as_if_each_were_one() -> None:
@@ -58,7 +60,7 @@ def test_groups_are_audited_as_if_each_were_one() -> None:
     members = [np.flatnonzero(taste == group) for group in range(3)]
     size = exact(3, 0.05)
     terms = Terms(size.level, 0.1, 0.5, bounds="tight")
-    rewards = of_groups(members, by_person(utilities, rng), rng)
+    rewards = group_rewards(members, arms_of_people(utilities, rng), rng)
     assert audit(rewards, 3, size, terms, rng).finding == "envy-free"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, make_fleet
 from api.kinds.envy_freeness.algorithms.terms import Bounds
 
 BOTH = pytest.mark.parametrize("bounds", ["printed", "tight"])
@@ -15,7 +15,7 @@ def asked(
 ) -> tuple[BatchOutcomes, set[tuple[int, int]]]:
     """A fleet, of which some arms are barred after 40 steps; which pairs were asked for after."""
     rng = np.random.default_rng(7)
-    fleet = fleet_of(Terms(0.05, 0.2, 0.9, bounds=bounds, ceiling=steps), ARMS, TARGETS)
+    fleet = make_fleet(Terms(0.05, 0.2, 0.9, bounds=bounds, ceiling=steps), ARMS, TARGETS)
     shown: set[tuple[int, int]] = set()
     while len(fleet.people):
         if fleet.step == 40:

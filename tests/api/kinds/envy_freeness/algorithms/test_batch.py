@@ -4,17 +4,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import Terms, fleet_of
+from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.algorithms.batch import Fleet
 from api.kinds.envy_freeness.algorithms.terms import Bounds
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 
 BOTH = pytest.mark.parametrize("bounds", ["printed", "tight"])
 
 
 def steps(fleet: Fleet[Any], count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    rewards = alike(PROBLEMS[3], rng)
+    rewards = equal_arms(PROBLEMS[3], rng)
     for _ in range(count):
         arms = fleet.ask(rng.random(len(fleet.people)))
         fleet.tell(rewards(np.repeat(fleet.people, fleet.block), np.repeat(arms, fleet.block)))
@@ -23,12 +23,12 @@ def steps(fleet: Fleet[Any], count: int, seed: int) -> None:
 @BOTH
 def test_a_fleet_goes_on_from_what_was_written_down(bounds: Bounds) -> None:
     terms = Terms(0.05, 0.05, 0.4, bounds=bounds)
-    whole = fleet_of(terms, 9, 4)
+    whole = make_fleet(terms, 9, 4)
     steps(whole, 60, seed=1)
     kept = copy.deepcopy((whole.rows, whole.step, whole.outcomes))
     assert all(len(array) == 4 for array in kept[0])
     steps(whole, 60, seed=2)
-    other = fleet_of(terms, 9, 4)
+    other = make_fleet(terms, 9, 4)
     other.resume(*kept)
     steps(other, 60, seed=2)
     assert (other.rows.pulls == whole.rows.pulls).all()
@@ -39,7 +39,7 @@ def test_a_fleet_goes_on_from_what_was_written_down(bounds: Bounds) -> None:
 @BOTH
 def test_who_withdraws_takes_no_further_step_and_moves_nobody_else(bounds: Bounds) -> None:
     terms = Terms(0.05, 0.05, 0.4, bounds=bounds)
-    fleet, alone = fleet_of(terms, 9, 3), fleet_of(terms, 9, 3)
+    fleet, alone = make_fleet(terms, 9, 3), make_fleet(terms, 9, 3)
     draws, rewards = np.full(3, 0.3), np.array([1.0, 0.0, 1.0])
     for step in range(80):
         if step == 40:
@@ -56,7 +56,7 @@ def test_who_withdraws_takes_no_further_step_and_moves_nobody_else(bounds: Bound
 @BOTH
 def test_at_the_ceiling_everybody_ends_undecided(bounds: Bounds) -> None:
     rng = np.random.default_rng(0)
-    fleet = fleet_of(Terms(0.05, 0.05, 0.4, bounds=bounds, ceiling=300), 9, 5)
+    fleet = make_fleet(Terms(0.05, 0.05, 0.4, bounds=bounds, ceiling=300), 9, 5)
     while len(fleet.people):
         fleet.ask(rng.random(5))
         fleet.tell(rng.random((5, fleet.block)) < 0.5)
@@ -67,7 +67,7 @@ def test_at_the_ceiling_everybody_ends_undecided(bounds: Bounds) -> None:
 
 @BOTH
 def test_bad_rewards_are_mended_and_counted(bounds: Bounds) -> None:
-    fleet = fleet_of(Terms(0.05, 0.05, 0.4, bounds=bounds), 3, 3)
+    fleet = make_fleet(Terms(0.05, 0.05, 0.4, bounds=bounds), 3, 3)
     for bad in (np.nan, 4.0, -1.0):
         fleet.ask(np.zeros(3))
         fleet.tell([0.5, bad, 0.5])
@@ -76,14 +76,14 @@ def test_bad_rewards_are_mended_and_counted(bounds: Bounds) -> None:
 
 
 def test_as_many_rewards_as_were_asked_for() -> None:
-    fleet = fleet_of(Terms(0.05, 0.05, 0.4), 3, 3)
+    fleet = make_fleet(Terms(0.05, 0.05, 0.4), 3, 3)
     fleet.ask(np.zeros(3))
     with pytest.raises(ValueError, match=r"\(3, 1\).*\(2,\)"):
         fleet.tell([0.5, 0.5])
 
 
 def test_the_true_cost_is_what_the_baseline_would_have_given() -> None:
-    fleet = fleet_of(Terms(0.05, 0.05, 1.0, ceiling=500), 1, 1)
+    fleet = make_fleet(Terms(0.05, 0.05, 1.0, ceiling=500), 1, 1)
     while len(fleet.people):
         fleet.tell(np.array([0.5, 0.2])[fleet.ask(np.zeros(1))])
     explored = fleet.outcomes.pulls[0, 1]

@@ -5,8 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import Fleet, Terms, fleet_of
-from api.kinds.envy_freeness.algorithms.checkpoint import arrays_of, packed, take_up, unpacked
+from api.kinds.envy_freeness.algorithms import Fleet, Terms, make_fleet
+from api.kinds.envy_freeness.algorithms.checkpoint import (
+    arrays_of,
+    pack_state,
+    restore_state,
+    unpack_state,
+)
 from platform_sim.exploration.bandits import PROBLEMS
 
 
@@ -25,11 +30,11 @@ def play(fleet: Fleet[Any], until: int) -> None:
 )
 def test_nothing_is_lost_between_two_blocks(bounds: Any, pause: int, ceiling: int) -> None:
     terms = Terms(0.1, 0.4, 0.5, bounds=bounds, ceiling=ceiling)
-    through, begun, taken_up = (fleet_of(terms, 9, 9) for _ in range(3))
+    through, begun, taken_up = (make_fleet(terms, 9, 9) for _ in range(3))
     play(through, ceiling)
     play(begun, pause)
     assert len(begun.people)
-    take_up(taken_up, unpacked(packed(arrays_of(begun))))
+    restore_state(taken_up, unpack_state(pack_state(arrays_of(begun))))
     play(taken_up, ceiling)
     whole, found = arrays_of(through), arrays_of(taken_up)
     assert whole.keys() == found.keys()
@@ -38,4 +43,4 @@ def test_nothing_is_lost_between_two_blocks(bounds: Any, pause: int, ceiling: in
 
 def test_no_object_is_written_or_read() -> None:
     with pytest.raises(ValueError, match="pickle"):
-        packed({"anything": np.array([object()])})
+        pack_state({"anything": np.array([object()])})

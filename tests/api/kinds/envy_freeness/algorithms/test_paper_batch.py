@@ -11,7 +11,7 @@ from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Floats, Ints
 from api.kinds.envy_freeness.algorithms.paper_batch import PrintedFleet
 from api.kinds.envy_freeness.algorithms.reference import OnePerson
 from bench.envy import oracle
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 
 LAWS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "coins": lambda means, chance: (chance < means).astype(float),
@@ -157,7 +157,7 @@ def test_the_cases_of_the_oracle_end_in_every_way() -> None:
 def test_rewards_drawn_ahead_change_nothing_in_the_long_run() -> None:
     terms, means = Terms(0.05, 0.3, 0.4), np.array([0.7, 0.3, 0.4])
     one, other = (
-        run(PrintedFleet(terms, 2, 200), alike(means, rng), rng, ahead=ahead)
+        run(PrintedFleet(terms, 2, 200), equal_arms(means, rng), rng, ahead=ahead)
         for ahead, rng in ((True, np.random.default_rng(1)), (False, np.random.default_rng(2)))
     )
     error = np.hypot(one.steps.std(), other.steps.std()) / 200**0.5

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from api.kinds.envy_freeness.algorithms import Terms, fleet_of, run
+from api.kinds.envy_freeness.algorithms import Terms, make_fleet, run
 from api.kinds.envy_freeness.algorithms.batch import BatchOutcomes, Floats
 from api.kinds.envy_freeness.algorithms.terms import Bounds
-from platform_sim.exploration.bandits import PROBLEMS, alike
+from platform_sim.exploration.bandits import PROBLEMS, equal_arms
 
 # Of what Lemma 4 leaves open, about the best in all four problems.
 BEST_OMEGA = 0.01
@@ -16,8 +16,8 @@ def play(
     problem: int, alpha: float, bounds: Bounds, targets: int, omega: float = 0.99
 ) -> BatchOutcomes:
     rng = np.random.default_rng(problem)
-    fleet = fleet_of(Terms(0.05, 0.05, alpha, omega, bounds=bounds), 9, targets)
-    return run(fleet, alike(PROBLEMS[problem], rng), rng, ahead=True)
+    fleet = make_fleet(Terms(0.05, 0.05, alpha, omega, bounds=bounds), 9, targets)
+    return run(fleet, equal_arms(PROBLEMS[problem], rng), rng, ahead=True)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -47,7 +47,7 @@ def test_a_quarter_is_enough_in_all_problems(problem: int, alpha: float) -> None
 def errors(means: Floats, wrong: str, delta: float, targets: int) -> int:
     rng = np.random.default_rng(9)
     terms = Terms(delta, 0.2, 0.5, bounds="tight", ceiling=1500)
-    outcomes = run(fleet_of(terms, len(means) - 1, targets), alike(means, rng), rng)
+    outcomes = run(make_fleet(terms, len(means) - 1, targets), equal_arms(means, rng), rng)
     return int(outcomes.are("envy" if wrong == "envy" else "no-envy").sum())
 
 
@@ -64,8 +64,8 @@ def test_constraint_3_holds_at_every_step() -> None:
     targets, alpha, delta = 100, 0.2, 0.05
     means = np.array([0.8, 0.0, 0.1, 0.6])
     rng = np.random.default_rng(4)
-    fleet = fleet_of(Terms(delta, 0.05, alpha, bounds="tight"), 3, targets)
-    rewards, broken = alike(means, rng), np.zeros(targets, bool)
+    fleet = make_fleet(Terms(delta, 0.05, alpha, bounds="tight"), 3, targets)
+    rewards, broken = equal_arms(means, rng), np.zeros(targets, bool)
     kept, closest = np.zeros(targets), np.inf
     while len(fleet.people):
         people, arms = fleet.people, fleet.ask(rng.random(len(fleet.people)))
@@ -84,9 +84,9 @@ def test_constraint_3_holds_at_every_step() -> None:
 def test_rewards_that_vary_little_need_few_steps() -> None:
     rng = np.random.default_rng(0)
     means, terms = np.array([0.5, 0.4, 0.45]), Terms(0.05, 0.05, 0.5, bounds="tight")
-    coins = run(fleet_of(terms, 2, 10), alike(means, rng), rng)
+    coins = run(make_fleet(terms, 2, 10), equal_arms(means, rng), rng)
     steady = run(
-        fleet_of(terms, 2, 10), lambda _, a: means[a] + 0.05 * (rng.random(len(a)) - 0.5), rng
+        make_fleet(terms, 2, 10), lambda _, a: means[a] + 0.05 * (rng.random(len(a)) - 0.5), rng
     )
     assert steady.are("no-envy").all()
     assert steady.steps.mean() < coins.steps.mean() / 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.web.networks import network_of
+from api.web.request_head import network_of
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ _SHARES, _SHARES_OF_MANY_CELLS = (0.25, 0.5, 0.75, 1.0, 1.4), (0.4, 1.0, 1.4)
 _MANY_CELLS = 500
 
 
-def needed(question: Question) -> Needed:
+def compute_people_needed(question: Question) -> Needed:
     """Return the people per group: by the theorem, by exact tails, and for a likely verdict."""
     alpha, delta, epsilon = question.alpha, question.delta, question.epsilon
     cells = question.groups, question.bins
@@ -26,7 +26,7 @@ def needed(question: Question) -> Needed:
     )
 
 
-def curve(question: Question, verdict: int) -> str:
+def draw_power_curve(question: Question, verdict: int) -> str:
     """Return the power curve around `verdict` people per group, as a Vega-Lite specification."""
     many = question.groups * question.bins > _MANY_CELLS
     shares = _SHARES_OF_MANY_CELLS if many else _SHARES

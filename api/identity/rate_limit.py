@@ -9,13 +9,13 @@ from api.web.token_buckets import TokenBuckets
 
 @dataclass(frozen=True)
 class RateLimitedAuthenticator:
-    """An authenticator that also takes a token of the caller's bucket."""
+    """Authenticator that also takes a token of the caller's bucket."""
 
     inner: Authenticator
     buckets: TokenBuckets
 
     def authenticate(self, bearer: str) -> Caller:
-        """Return the caller, or raise if they are unknown or too fast."""
+        """Return the caller; raise if they are unknown or exceed their rate."""
         caller = self.inner.authenticate(bearer)
         try:
             self.buckets.take(caller.researcher_id)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from api.app.rate_limit import RateLimitedAuthenticator
 from api.identity.caller import Caller
+from api.identity.rate_limit import RateLimitedAuthenticator
 from api.kernel.errors import RateLimitedError
 from api.web.token_buckets import LocalBuckets, Rate
 

@@ -1,0 +1,69 @@
+"""The worst impact ratio of a score histogram in words: what is certain, and what was missed."""
+
+from auditor_client.fairness.worst_impact import FOUR_FIFTHS, ImpactRatio
+from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
+from auditor_client.planning.impact_power import four_fifths_size
+from auditor_client.reporting.metric_sentences import round_down, round_up
+
+# The power with which an audit is said to have been able to exclude a ratio below 4/5.
+POWER = 0.8
+
+
+def clause(audit: ScoreHistogramResult, impact: ImpactRatio) -> str | None:
+    """Return what the first sentence says of the ratio: a certain failure, or a missed chance."""
+    if impact.four_fifths() == "fails":
+        return (
+            f"an impact ratio below {FOUR_FIFTHS:g} is certain: the worst is at most"
+            f" {round_up(impact.at_most)}, {_measured(audit, impact)}"
+        )
+    if impact.four_fifths() == "passes" or impact.edge is None or not could_exclude(audit, impact):
+        return None
+    return (
+        f"this audit could have excluded an impact ratio below {FOUR_FIFTHS:g} and did not: the"
+        f" worst is at least {round_down(impact.at_least)}, {_measured(audit, impact)}"
+    )
+
+
+def could_exclude(audit: ScoreHistogramResult, impact: ImpactRatio) -> bool:
+    """Return whether an audit of these people and this noise excludes it on a fair platform.
+
+    With a probability of `POWER` or more, where the best-served group has just the least share.
+    """
+    groups = audit.groups()
+    bins = len(audit.release.groups[0].counts)
+    try:
+        needed = four_fifths_size(
+            impact.delta,
+            len(groups),
+            bins,
+            audit.noise("bins"),
+            POWER,
+            least_share=impact.least_share,
+        )
+    except ValueError:
+        return False
+    return min(group.size.estimate for group in groups.values()) >= needed
+
+
+def detail(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:
+    """Return the ratio with its limits, or why there is none."""
+    if impact.edge is None:
+        return (
+            "There is no impact ratio: above no edge may a group have a share of"
+            f" {impact.least_share:g}, from which a ratio counts."
+        )
+    return (
+        f"The worst impact ratio, over all edges above which a group may have a share of"
+        f" {impact.least_share:g}, lies between {round_down(impact.low)} and"
+        f" {round_up(impact.high)};"
+        f" {_measured(audit, impact)}."
+    )
+
+
+def _measured(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:
+    worse, better = impact.groups
+    score = audit.edge_score(impact.edge or 0)
+    return (
+        f"measured worst ({impact.estimate:.2f}) for scores of {score:g} or above, {worse} against"
+        f" {better}"
+    )

@@ -1,0 +1,105 @@
+"""Default edges of score bins: as many as people and noise carry, and finer at the top.
+
+Bins of the upper half of the range are half as wide as those of the lower half: a selection takes
+place at high scores. Their number is the largest whose verdict the people still reach, up to 15
+bins, and 24 where they reach one at half of alpha. It follows
+from a normal approximation of `sample_size.verdict_size`, which needs no SciPy, so that SDK,
+command, study files and console propose the same edges (docs/explanation/planning.md). Edges depend
+on public facts alone: the range of scores, the people uploaded, and the noise that is paid for.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Literal
+
+# Bins of the lower half; the upper half has twice as many. The usual number suits a plan for which
+# the people are not known yet.
+LEAST, USUAL, MOST = 2, 5, 8
+# Single bins show a smooth bias only while they are wide.
+_MOST_OF_BINS = 3
+# A forecast, where nobody knows yet how many people of an upload match.
+MATCHED = 2 / 3
+# The impact ratio is judged where this share of people is above an edge, and 4/5 is the line.
+_LEAST_SHARE, _LINE = 0.2, 0.8
+# Variances of the size count more than once: the limits of n are used at their worst.
+_SIZE_WEIGHT = 2.2
+
+Criterion = Literal["distribution", "bins", "four-fifths"]
+
+
+@dataclass(frozen=True, slots=True)
+class BinsQuestion:
+    """Facts from which edges follow: people of the smallest group, and variances of the noise.
+
+    `size_variance` is that of the number of people: 0 where it is known.
+    """
+
+    people: float
+    variance: float
+    size_variance: float = 0.0
+    groups: int = 2
+    alpha: float = 0.2
+    delta: float = 0.05
+    criterion: Criterion = "distribution"
+
+
+def default_edges(low: float, high: float, asked: BinsQuestion) -> list[float]:
+    """Return the edges of the bins that these people and this noise carry."""
+    return edges_of(low, high, bins_below_middle(asked))
+
+
+def edges_of(low: float, high: float, below: int) -> list[float]:
+    """Return `below` equal bins of the lower half of the range, and twice as many of the upper."""
+    shares = [k / (2 * below) for k in range(below)] + [
+        0.5 + k / (4 * below) for k in range(2 * below + 1)
+    ]
+    inner = [_short(low + (high - low) * share, high - low) for share in shares[1:-1]]
+    return [float(low), *inner, float(high)]
+
+
+def bins_below_middle(asked: BinsQuestion) -> int:
+    """Return the largest number of bins of the lower half that the people carry."""
+    most = _MOST_OF_BINS if asked.criterion == "bins" else USUAL
+    found = next((n for n in range(most, LEAST, -1) if carried(asked, 3 * n)), LEAST)
+    if found < USUAL:
+        return found
+    # More edges share the level, so that only many people gain by them.
+    sharper = replace(asked, alpha=asked.alpha / 2)
+    return next((n for n in range(MOST, USUAL, -1) if carried(sharper, 3 * n)), USUAL)
+
+
+def carried(asked: BinsQuestion, bins: int) -> bool:
+    """Return whether the people are enough for a verdict with this number of bins, about."""
+    n, cells = asked.people, bins + 1
+    size = _size_variance(asked, cells) * _SIZE_WEIGHT
+    pairs = asked.groups * (asked.groups - 1) / 2
+    normal = NormalDist()
+    apart = normal.inv_cdf(1 - asked.delta) + normal.inv_cdf(1 - 0.2 / (4 * pairs))
+    if asked.criterion == "four-fifths":
+        count = n * _LEAST_SHARE
+        noise = _LEAST_SHARE * cells * asked.variance + _LEAST_SHARE**2 * size
+        spread = 2 * ((1 - _LEAST_SHARE) / max(count, 1e-9) + noise / max(count, 1e-9) ** 2)
+        return apart * math.sqrt(spread) <= -math.log(_LINE)
+    # An edge in the middle has half of the people and half of the noise above it.
+    return apart * math.sqrt(2 * (n / 4 + cells * asked.variance / 2 + size)) <= asked.alpha * n
+
+
+def _size_variance(asked: BinsQuestion, cells: int) -> float:
+    """Return the variance of the number of people, of both sources together; 0 if it is known."""
+    if asked.size_variance == 0:
+        return 0.0
+    own = cells * asked.variance
+    return 1 / (1 / own + 1 / asked.size_variance) if own > 0 else 0.0
+
+
+def laplace_variance(scale: float) -> float:
+    """Return the variance of discrete Laplace noise."""
+    ratio = math.exp(-1 / scale)
+    return 2 * ratio / (1 - ratio) ** 2
+
+
+def _short(value: float, span: float) -> float:
+    """Return the number with as few places as tell the edges apart, so that it can be read."""
+    places = max(3 - math.floor(math.log10(span)), 0) if span > 0 else 3
+    return round(value, min(places, 15))
