@@ -1,4 +1,4 @@
-"""Start of the `auditor` command: Ctrl-C ends it with one line while its modules load."""
+"""Start of the `auditor` command; while its modules load, Ctrl-C ends it with one line."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _leave(_: int, __: FrameType | None) -> NoReturn:
-    """End the process. An exception could be lost in a module that catches failures of imports."""
+    """End the process. A module that catches import errors could swallow an exception."""
     sys.stderr.write("Interrupted. Nothing was sent, and nothing was charged.\n")
     sys.stderr.flush()
     os._exit(_INTERRUPTED)

@@ -86,7 +86,7 @@ class Researchers:
         return self._statements.post(f"{PATH}/researchers", "researcher", body, Researcher)
 
     def remove(self, researcher_id: str, reason: str) -> Researcher:
-        """Take access from an individual; their tokens stop working at once."""
+        """Remove an individual's access; their tokens stop working at once."""
         body = validate(RemovalDraft, researcher_id=researcher_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/removals", "researcher-removal", body, Researcher)
 

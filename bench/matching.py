@@ -35,7 +35,7 @@ _HOST, _PORT = "127.0.0.1", 18_479
 
 
 def run(rows: int = ROWS_PER_PART) -> list[Figure]:
-    """Return one figure for each kind of identifier and way to the platform."""
+    """Return one figure for each kind of identifier and connection to the platform."""
     platform = make_simulated_platform(people=PEOPLE)
     assert platform.directory is not None
     kinds = ("email_sha256", "username")

@@ -85,7 +85,7 @@ class SimulatedPlatform:
     ) -> NDArray[np.float64]:
         """Return the model's current scores with the bias, clipped to the range."""
         if len(persons) and persons.min() < 0:
-            raise ValueError("person numbers start at 0; leave out identifiers that matched nobody")
+            raise ValueError("person numbers start at 0; omit identifiers that matched nobody")
         scores = self.relevance.score(
             content, self.world.seen, persons, make_single_moment(context)
         )

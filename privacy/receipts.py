@@ -1,7 +1,7 @@
 """Receipts: the platform's signed statements of single releases.
 
-A receipt is a compact JWS (Ed25519, RFC 7515 and RFC 9864) over canonical JSON (RFC 8785), so that
-the same statement has the same bytes wherever it is made or checked.
+A receipt is a compact JWS (Ed25519, RFC 7515 and RFC 9864) over canonical JSON (RFC 8785). So the
+same statement always has the same bytes.
 """
 
 from collections.abc import Mapping

@@ -134,7 +134,7 @@ def designs() -> Iterator[tuple[Noise | None, str, int]]:
 
 
 def lines(runs: int, delta: float) -> Iterator[tuple[str, float]]:
-    """Yield a printed line and its coverage for every metric and design, over all platforms."""
+    """Yield a printed line and its coverage for every metric and design, all platforms together."""
     for number, (noise, sizes, people) in enumerate(designs()):
         generator = np.random.default_rng(1000 + number)
         missed: Counter[tuple[str, str]] = Counter()

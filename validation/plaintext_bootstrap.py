@@ -98,7 +98,7 @@ def sums_of(
     repetitions: int = REPETITIONS,
     seed: int | None = None,
 ) -> Integers:
-    """Return sums of sample and resamples: (1 + repetitions) × tuples × cells ×
+    """Return sums of the sample and of its resamples: (1 + repetitions) × tuples × cells ×
     columns.
     """
     flat, units = contributions(rows, weights, tuples, cells)

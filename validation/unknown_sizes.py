@@ -1,11 +1,11 @@
-"""`python -m validation.unknown_sizes [runs]`: the width of intervals where sizes are private.
+"""`python -m validation.unknown_sizes [runs]`: the width of intervals with private sizes.
 
 Each row compares mean widths for the same releases with those of a noise-aware reference, which has
-no proof: normal errors, the size of each group by the best weights of its bins' sum and of the
-number that was bought, n in the variance alone, and the quantile of the largest deviation over all
-cells and pairs (max-t) by simulation. The last column is the width with known sizes over the same
-counts. The gap of single bins and that of thresholds are compared alike. A ratio of 1.15 is the
-goal. No world was used while tuning; the last line names the worst ratio.
+no proof. The reference uses normal errors, the best weighted size of each group (of its bins' sum
+and the bought number), n only in the variance, and the simulated quantile of the largest deviation
+over all cells and pairs (max-t). The last column is the width with known sizes over the same
+counts. The gap of single bins and that of thresholds are compared in the same way. A ratio of 1.15
+is the goal. No world was used for tuning; the last line names the worst ratio.
 """
 
 import sys

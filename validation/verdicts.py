@@ -30,7 +30,7 @@ def cases() -> Iterator[Case]:
 
 
 def errors(case: Case, runs: int, generator: np.random.Generator) -> tuple[float, float]:
-    """Shares of audits wrongly called fair (the gap being a hair above alpha) and unfair."""
+    """Return shares of audits wrongly called fair (with a gap slightly above alpha) and unfair."""
     delta, audits = gap_bounds.one_sided_delta(DELTA), [audit(case, generator) for _ in range(runs)]
     fair = sum(gap_bounds.certify_within(groups, delta, case.gap - 1e-12) for groups in audits)
     unfair = sum(gap_bounds.certify_beyond(groups, delta, case.gap) for groups in audits)

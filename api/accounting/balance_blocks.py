@@ -144,8 +144,9 @@ class Blocks:
         amount: int | Balances,
         room: int | None = None,
     ) -> NDArray[np.bool_]:
-        """Add an amount to these columns where `spent` is at most `room`; return where it was
-        added.
+        """Add an amount to these columns where `spent` is at most `room`.
+
+        Return where it was added.
 
         The amount is one number for all positions, or one for each. A position that occurs twice (a
         person in two groups) is debited once, and has the same amount both times.

@@ -112,8 +112,9 @@ def charge(
 
 
 def refuse_above_lifetime_cap(price: Price, settings: Settings, request: Any = None) -> None:
-    """Refuse a price above the lifetime cap, which would drop everybody and still debit the
-    mandate.
+    """Refuse a price above the lifetime cap.
+
+    It would drop everybody, and still debit the mandate.
 
     The price and the cap are public, so the refusal reveals nothing about anyone.
     """

@@ -77,8 +77,9 @@ def carry_over(
 
 
 def list_debited_columns(*, drawn: bool) -> tuple[str, ...]:
-    """Return the columns that a charge debits; debits of drawn people have a column of their own
-    too.
+    """Return the columns that a charge debits.
+
+    Debits of drawn people have a column of their own too.
     """
     return ("spent", "drawn") if drawn else ("spent",)
 

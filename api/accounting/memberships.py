@@ -85,9 +85,7 @@ def load_charged_members(
 
 
 def select_charged_members(audience: AudienceRow, rows: Sequence[Any]) -> Membership:
-    """Return the same from rows of groups with label, people, and the mask of people within the
-    cap.
-    """
+    """Return the charged people from rows of groups with label, people and mask."""
     groups = sorted(rows, key=lambda row: group_order(row.label))
     people = tuple(
         lifetime_caps.encode_people_within_cap(group.people or b"", group.able) for group in groups

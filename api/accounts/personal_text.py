@@ -47,8 +47,9 @@ def load_texts(session: Session, commitments: Iterable[str]) -> dict[str, str]:
 
 
 def open_texts(session: Session, body: Any) -> Any:
-    """Return a statement's body with text and salt in place of commitments; raise KeyError if one
-    is gone.
+    """Return a statement's body with text and salt in place of commitments.
+
+    Raise KeyError if one is gone.
     """
     found = set(list_commitments(body))
     query = select(PersonalRow).where(col(PersonalRow.commitment).in_(found))

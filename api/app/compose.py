@@ -103,9 +103,7 @@ def make_simulated_platform(
 
 
 class Source(Protocol):
-    """Simulated logs, described by plain values, because platform_sim imports none of our
-    packages.
-    """
+    """Simulated logs, described by plain values: platform_sim imports none of our packages."""
 
     def logs(self) -> Mapping[str, Mapping[str, Any]]: ...
 

@@ -93,9 +93,7 @@ class LimitedProtocol(H11Protocol):
             self._watch_headers()
 
     def pause_writing(self) -> None:
-        """Start the deadline of the answer, because the client reads more slowly than it is
-        sent.
-        """
+        """Start the deadline of the answer, because the client reads it too slowly."""
         super().pause_writing()
         self.unread[self] = self.loop.time()
         self._answer_timer = self.loop.call_later(self._answer_left, self.drop, "answer")
@@ -103,9 +101,7 @@ class LimitedProtocol(H11Protocol):
             next(iter(self.unread)).drop("unread")
 
     def resume_writing(self) -> None:
-        """Subtract the client's reading time from the time left, and add what it earned by
-        reading.
-        """
+        """Subtract the client's time from the time left, and add what it earned by reading."""
         super().resume_writing()
         paused = self.unread.get(self, self.loop.time())
         left = self._answer_left - (self.loop.time() - paused) + _EARNED_SECONDS

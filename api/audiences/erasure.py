@@ -84,9 +84,7 @@ def _carry_recorded(
 
 
 def _forget_runs(session: Session, audience: AudienceRow) -> None:
-    """Delete the people of each uploaded row, the exclusions, and the messages of two-party
-    runs.
-    """
+    """Delete the people of uploaded rows, the exclusions, and two-party messages."""
     session.exec(delete(OrderRow).where(col(OrderRow.audience_id) == audience.id))
     audits = select(AuditRow.id).where(AuditRow.audience_id == audience.id)
     session.exec(delete(ExclusionRow).where(col(ExclusionRow.audit_id).in_(audits)))

@@ -38,8 +38,9 @@ class Binding(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """People found by the identifiers, in the same order; the digest of their tokens; their
-    sketch.
+    """People found by the identifiers, in the same order.
+
+    With them, the digest of their tokens, and their sketch.
     """
 
     kind: str
@@ -84,9 +85,7 @@ def require_answering(people: People, members: Members) -> None:
 
 
 def require_answer(call: Callable[[], Persons]) -> Persons:
-    """Return the platform's answer, or raise `UnavailableError`, which leaves the audience
-    unchanged.
-    """
+    """Return the platform's answer, or raise and leave the audience unchanged."""
     try:
         return call()
     except Exception as error:

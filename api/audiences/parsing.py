@@ -83,9 +83,7 @@ def _parse(body: IO[bytes], media_type: str, limit: RowLimit) -> pa.Table:
 
 
 def _refuse_wide(body: IO[bytes]) -> None:
-    """Refuse a header of more than a hundred columns, each of which would cost the parser far
-    more.
-    """
+    """Refuse a header of more than a hundred columns, which would cost the parser far more."""
     header = body.read(2**21)
     body.seek(0)
     if re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") > 100:

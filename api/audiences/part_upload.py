@@ -48,8 +48,9 @@ class PartUpload:
     content_digest: str | None
 
     async def receive(self, chunks: AsyncIterator[bytes]) -> Part:
-        """Receive and accept the part; it replaces the part that had its number when it began to
-        arrive.
+        """Receive and accept the part.
+
+        It replaces the part that had its number when it began to arrive.
 
         Its matching begins before this returns, and continues afterwards.
         """

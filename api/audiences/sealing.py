@@ -189,9 +189,7 @@ def _forget(session: Session, audience_id: str, read: Iterable[PartRow]) -> None
 
 
 def _confirmed(people: People, audience: AudienceRow, matched: list[Persons]) -> list[Persons]:
-    """Return the people who confirmed on the platform that they take part, if a code is
-    required.
-    """
+    """Return the people who confirmed on the platform, if a code is required."""
     code = audience.participation_code
     if code is None:
         return matched

@@ -64,8 +64,9 @@ class EventStreams:
         self._checking: asyncio.Task[None] | None = None
 
     def respond(self, caller: Caller, audit_id: str, state: str) -> "EventStreamResponse":
-        """Return the stream of an audit's states, beginning with `state`; refuse it above the
-        limits.
+        """Return the stream of an audit's states, beginning with `state`.
+
+        Refuse it above the limits.
         """
         stream = self._begin(caller)
         return EventStreamResponse(self, stream, self._events(stream, audit_id, state))
@@ -146,8 +147,9 @@ class EventStreamResponse(StreamingResponse):
 
 
 async def _moved(following: "asyncio.Future[str]", stream: Stream) -> bool:
-    """Wait for the next state, the end of the stream, or the next keep-alive; return whether it
-    moved.
+    """Wait for the next state, the end of the stream, or the next keep-alive.
+
+    Return whether it moved.
     """
     seconds = max(0.0, min(KEEP_ALIVE_SECONDS, stream.seconds_left()))
     ended = asyncio.ensure_future(stream.ended.wait())

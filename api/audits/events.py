@@ -40,8 +40,9 @@ class AuditEvents:
     _pause: float = _SOON
 
     def publish(self, name: str, state: str) -> None:
-        """Announce a committed state, from any thread. If nobody listens for it, nothing is
-        woken.
+        """Announce a committed state, from any thread.
+
+        If nobody listens for it, nothing is woken.
         """
         with self._guard:
             self._said[name] = state

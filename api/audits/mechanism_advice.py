@@ -59,9 +59,9 @@ def _above_edges(tree: LaplaceTree) -> Advice:
         )
     return Advice(
         mechanism="discrete-laplace",
-        why=f"ask for a score-histogram instead: with these {leaves - 1} bins its number of people"
-        f" above an edge is off by at most {of_bins:.1f} (one standard deviation), that of a"
-        f" score-cdf by {of_tree:.1f}, for the same epsilon",
+        why=f"request a score-histogram instead. For the same epsilon and these {leaves - 1} bins,"
+        f" its number of people above an edge is off by at most {of_bins:.1f} (one standard"
+        f" deviation). The number of a score-cdf is off by at most {of_tree:.1f}",
     )
 
 

@@ -82,8 +82,9 @@ def load_state(connection: Connection, caller: Caller, audit_id: str) -> str:
 def to_wire(
     row: AuditRow, request: AuditRequest | None = None, price: Price | None = None
 ) -> Audit:
-    """Return the audit in its wire form; read the request and the price from the row if not
-    given.
+    """Return the audit in its wire form.
+
+    Read the request and the price from the row if not given.
     """
     return Audit(
         id=row.id,

@@ -42,8 +42,9 @@ def cancel_audit(store: Store, caller: Caller, audit_id: str, settings: Settings
 async def follow_audit(
     store: Store, streams: EventStreams, auditor: LazyCaller, audit_id: str
 ) -> EventStreamResponse:
-    """Return the stream of an audit's states, which ends when it is final or the caller's right
-    ends.
+    """Return the stream of an audit's states.
+
+    It ends when the audit is final, or when the caller may no longer follow.
     """
     caller, first = await run_in_threadpool(_load_state, store, auditor, audit_id)
     return streams.respond(caller, audit_id, first)

@@ -274,9 +274,7 @@ def _can_batch_with(order: _Submission, others: Sequence[_Submission]) -> bool:
 def _changes_since_pricing(
     session: Session, orders: Sequence[_Submission]
 ) -> tuple[set[str], set[tuple[str, str]]]:
-    """Return the audiences that are still sealed, and the idempotency keys that were used
-    before.
-    """
+    """Return the audiences that are still sealed, and the keys that were used before."""
     priced = {
         "audiences": [order.request.audience_id for order in orders],
         "auditors": [order.caller.auditor for order in orders],

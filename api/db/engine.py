@@ -125,8 +125,9 @@ class Store:
 
     @contextmanager
     def write_once(self) -> Iterator[Connection]:
-        """Open a connection for one statement that writes; on PostgreSQL it is its own
-        transaction.
+        """Open a connection for one statement that writes.
+
+        On PostgreSQL it is its own transaction.
         """
         if self._writers is not None:
             with self.write() as session:

@@ -65,8 +65,9 @@ def _history(session: Session) -> list[Used]:
 
 
 def _released(session: Session) -> list[Seen]:
-    """Return the models in releases, the newest first; counted in the database, because of their
-    number.
+    """Return the models in releases, the newest first.
+
+    The database counts them, because there may be millions.
     """
     at, digest = col(EntryRow.at), _digest(session)
     query = (

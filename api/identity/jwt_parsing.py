@@ -47,9 +47,7 @@ class Compact:
         return str(self.header.get("typ", "")).lower().removeprefix("application/")
 
     def verify(self, key: Key, algorithms: Collection[str]) -> None:
-        """Raise `CompactError` unless one of these algorithms verifies the signature with this
-        key.
-        """
+        """Raise `CompactError` unless the key verifies the signature with an allowed algorithm."""
         registry = jws.JWSRegistry(algorithms=tuple(algorithms), strict_check_header=False)
         try:
             jws.deserialize_compact(self.text, key, registry=registry)

@@ -27,8 +27,9 @@ class KeyCipher:
         return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, text, self._key, ALGORITHMS)
 
     def open(self, sealed: str, kid: str) -> OKPKey:
-        """Return the private key of this kid; raise if it was sealed under another operator's
-        key.
+        """Return the private key of this kid.
+
+        Raise if it was sealed under another operator's key.
         """
         try:
             plain = jwe.decrypt_compact(sealed, self._key, ALGORITHMS).plaintext or b""

@@ -19,8 +19,9 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.researcher_id
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """Return the role if it was requested or nothing was; return None (`invalid_scope`)
-        otherwise.
+        """Return the role if it was requested or nothing was.
+
+        Return None (`invalid_scope`) otherwise.
         """
         asked = set((scope or self.role).split(" "))
         return self.role if asked == {self.role} else None

@@ -70,8 +70,9 @@ class SigningKeys:
         return [current, *map(self._open, retired)]
 
     def rotate(self, session: Session, purpose: Purpose, by: str) -> OKPKey:
-        """Retire the current key and generate a new one. Call `refresh` after the session has
-        committed.
+        """Retire the current key and generate a new one.
+
+        Call `refresh` after the session has committed.
         """
         self._log.lock(session)
         for row in _in_force(_read(session), purpose):
@@ -84,8 +85,9 @@ class SigningKeys:
         self._load()
 
     def verifying(self, purpose: Purpose, kid: str) -> OKPKey | None:
-        """Return the public key of this kid and purpose; None if it has been retired for too
-        long.
+        """Return the public key of this kid and purpose.
+
+        Return None if it has been retired for too long.
         """
         row = _find(self._fresh(), purpose, kid)
         if row is None and self._may_search():

@@ -17,8 +17,9 @@ _COMPRESSION = 3
 
 
 def compressed(message: pa.Message) -> bool:
-    """Return whether the rows or dictionary of a message are compressed; Arrow verified its
-    Flatbuffers.
+    """Return whether the rows or dictionary of a message are compressed.
+
+    Arrow verified its Flatbuffers.
     """
     data = bytes(message.metadata)
     try:

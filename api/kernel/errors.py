@@ -116,8 +116,9 @@ class UnavailableError(ApiError):
 
 
 class OverloadedError(UnavailableError):
-    """Request that was shed on purpose, before any work; `reason` distinguishes it from an
-    outage.
+    """Request that was shed on purpose, before any work.
+
+    `reason` distinguishes it from an outage.
     """
 
     def __init__(

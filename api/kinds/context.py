@@ -59,8 +59,9 @@ class Engine(Protocol):
         reduce: Callable[[Platform, Membership], Table],
         wanted: LogColumns | None = None,
     ) -> Table:
-        """Return the sum of the tables of all partitions; `wanted` names the columns they read of a
-        log.
+        """Return the sum of the tables of all partitions.
+
+        `wanted` names the columns they read of a log.
         """
         ...
 

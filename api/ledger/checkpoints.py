@@ -41,8 +41,9 @@ class Checkpointer:
         self._safely()
 
     def once(self) -> CheckpointRow | None:
-        """Sign a checkpoint of the newest size, if there is none yet; return the newest
-        checkpoint.
+        """Sign a checkpoint of the newest size, if there is none yet.
+
+        Return the newest checkpoint.
         """
         with self.store.read() as session:
             newest = load_latest(session)
@@ -55,7 +56,7 @@ class Checkpointer:
     def _safely(self) -> None:
         try:
             self.once()
-        except Exception:  # the next one may succeed
+        except Exception:  # the next call may succeed
             log.exception("checkpoint.error")
 
 

@@ -25,7 +25,7 @@ REFUSALS = (UnsignedError, IdempotencyConflictError)
 
 @dataclass(frozen=True)
 class SignedRequest:
-    """The idempotency key and the signature that came with a request, for the ledger `origin`."""
+    """Idempotency key and signature of a request, for the ledger `origin`."""
 
     key: str
     signature: str
@@ -38,7 +38,9 @@ class SignedRequest:
         return self._read(load_key(session, caller), caller, action, draft)
 
     def stated(self, caller: Caller, action: str, draft: BaseModel) -> Statement:
-        """Return it verified by the key that let the caller in, before any transaction."""
+        """Return the statement, verified before any transaction with the key of the
+        authentication.
+        """
         return self._read(caller.jwk, caller, action, draft)
 
     def _read(
@@ -71,7 +73,7 @@ def read(
 ) -> Statement:
     """Return the statement that the caller makes with this request, if this key signed it."""
     if jwk is None:
-        raise UnsignedError("no key of yours is registered: ask your regulator to register one")
+        raise UnsignedError("You have no registered key. Ask your regulator to register one.")
     body = draft.model_dump(mode="json")
     stated = statements.condense_request(body) if action == "charge" else stated_body(body)
     maker = import_public_jwk(dict(jwk))
@@ -89,19 +91,20 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
-            f"{error}. Sign the request as docs/reference/ledger.md says; nothing was done."
+            f"{str(error).rstrip('.')}. Nothing was done."
+            " Sign the request as docs/reference/ledger.md says."
         ) from error
     return statement
 
 
 def _check_named(made: StatementHeader, maker: Key) -> None:
-    """By its name the key is recognised when the entry is written (`api.ledger.entries`)."""
+    """Check the key's name, by which it is recognised when the entry is written."""
     if made.kid != maker.thumbprint():
-        raise StatementError("the signature names another key than the one that made it")
+        raise StatementError("The signature names another key than the one that made it")
 
 
 def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return statements.state_request(body)
     except StatementError as error:
-        raise UnsignedError(f"{error}; nothing was done") from error
+        raise UnsignedError(f"{str(error).rstrip('.')}. Nothing was done.") from error

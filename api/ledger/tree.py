@@ -10,8 +10,9 @@ from privacy.ledger.tiles import Tree
 
 
 def load_tree(session: Session) -> Tree:
-    """Return the tree as this transaction sees it; each hash is read once, because paths
-    overlap.
+    """Return the tree as this transaction sees it.
+
+    Each hash is read once, because paths overlap.
     """
 
     @lru_cache(maxsize=4096)

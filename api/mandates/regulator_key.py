@@ -7,9 +7,7 @@ from api.kernel.errors import NoMandateError
 
 
 def load_regulator_key(session: Session, mandate: MandateRow) -> dict[str, str]:
-    """Return the public key to which runs under this mandate are sealed, or raise
-    `NoMandateError`.
-    """
+    """Return the public key to which runs are sealed, or raise `NoMandateError`."""
     regulator = session.get_one(ResearcherRow, mandate.granted_by)
     jwk = regulator.jwk or {}
     if (jwk.get("kty"), jwk.get("crv")) != ("OKP", "Ed25519"):

@@ -38,7 +38,7 @@ _AMOUNTS = ("epsilon_limit", "rho_limit", "lifetime_limit", "exploration_limit",
 def grant(session: Session, draft: MandateDraft, statement: Statement) -> Mandate:
     lock(session)
     if session.get(AuditorRow, draft.auditor_id) is None:
-        raise NotFoundError(f"no auditor {draft.auditor_id}")
+        raise NotFoundError(f"There is no auditor {draft.auditor_id}.")
     for researcher_id in draft.researcher_ids or ():
         person = session.get(ResearcherRow, researcher_id)
         if person is None or person.auditor_id != draft.auditor_id:

@@ -282,8 +282,9 @@ def repair_persons(
     reason: Annotated[str, typer.Option(help="Reason of the repair, for the ledger.")],
     config: ConfigOption = None,
 ) -> None:
-    """Raise every balance to the sum of its charges on record; lower none. The ledger records
-    it.
+    """Raise every balance to the sum of its charges on record.
+
+    Lower none. The ledger records it.
     """
     settings = _ready(config)
     store = Store(settings.database_url)

@@ -46,6 +46,8 @@ from api.platforms.interfaces import Platform
 
 # The platform that the demo audits by every kind.
 EVERY_KIND = "biased"
+# It is this many times as large: each kind audits people of its own, within their lifetime caps.
+_TIMES_AS_LARGE = 2
 # Volunteers of a study. An ordinary bias is smaller than a planted one and takes more of them: a
 # fifth of the learned platform's people.
 _VOLUNTEERS, _PART_OF_LEARNED = 1_200, 5
@@ -114,6 +116,8 @@ def _prepare(
     config = folder / "platform-auditor.toml"
     database = f"sqlite:///{(folder / 'service.sqlite').resolve()}"
     key = base64.urlsafe_b64encode(secrets.token_bytes(32))
+    if name == EVERY_KIND:
+        people *= _TIMES_AS_LARGE
     options: dict[str, Any] = {"bias": name == "biased", "people": people}
     if name == "learned":
         options["correlation"] = 1.0

@@ -21,9 +21,7 @@ def write_settings(
     platform_options: Mapping[str, object] | None = None,
     platform: str = "simulated",
 ) -> None:
-    """Write a settings file that only its owner can read, because it holds the key-encryption
-    key.
-    """
+    """Write a settings file, which only its owner can read: it holds the key-encryption key."""
     fields = {
         "database_url": database_url,
         "issuer": issuer.rstrip("/"),

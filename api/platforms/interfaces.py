@@ -189,8 +189,9 @@ class Policies(Protocol):
 
     @property
     def policies_digest(self) -> str:
-        """Return `sha256:…` of the model and everybody's recommendations; it changes when they
-        do.
+        """Return `sha256:…` of the model and everybody's recommendations.
+
+        It changes when they do.
         """
         ...
 

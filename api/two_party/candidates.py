@@ -40,8 +40,9 @@ def load_candidates(
     settings: Settings,
     recorded: Persons | None = None,
 ) -> CandidatePeople:
-    """Return the platform's people with such an identifier; log a warning if there are more than
-    `size`.
+    """Return the platform's people with such an identifier.
+
+    Log a warning if there are more than `size`.
 
     If a person has several identifiers, the first one counts. `recorded` restricts the people to
     these.

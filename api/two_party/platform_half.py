@@ -135,8 +135,9 @@ class PlatformHalf:
                 raise BeginAgainError("Another run has begun to read since this one began.")
 
     def _begin(self, persons: Persons) -> NDArray[np.bool_]:
-        """Record that reading begins; return a mask of the people who are debited, and may be
-        read.
+        """Record that reading begins.
+
+        Return a mask of the people who are debited, and may be read.
         """
         try:
             with self.store.write() as session:

@@ -37,9 +37,7 @@ regulator = new_router(prefix="/v1/regulator", tags=["regulator"], responses=_CO
 
 @router.get("/{audit_id}/exchange", responses=responses(NotFoundError, ConflictError))
 def get_exchange(audit_id: str, caller: AuditorDep, parts: TwoPartyDep) -> TwoPartyRun:
-    """Return the terms of a two-party audit, the regulator its key is sealed to, and its
-    progress.
-    """
+    """Return the terms and progress of a two-party audit, and the regulator of its key."""
     from api.two_party import exchange, views  # they need the extra `two-party`
 
     with parts.store.read() as session:

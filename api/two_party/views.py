@@ -14,7 +14,7 @@ from privacy.two_party.message_order import list_messages
 def to_wire(parts: TwoPartyParts, audit: AuditRow) -> TwoPartyRun:
     request = REQUEST.validate_json(audit.request)
     if not isinstance(request, TwoPartyRequest):
-        raise TypeError(f"{audit.id} is no two-party audit")
+        raise TypeError(f"{audit.id} is not a two-party audit.")
     live = parts.runs.find(audit.id)
     with parts.store.read() as session:
         mandate = session.get_one(MandateRow, audit.mandate_id)

@@ -175,8 +175,9 @@ def lock_application(session: Session, application_id: str) -> ApplicationRow:
 
 
 def lock_application_of(session: Session, caller: Caller, application_id: str) -> ApplicationRow:
-    """Return an application, locked for a change; one that the caller may not see does not
-    exist.
+    """Return an application, locked for a change.
+
+    One that the caller may not see does not exist.
     """
     row = lock_application(session, application_id)
     if not _sees(session, caller, row):

@@ -49,9 +49,7 @@ class Calendar:
         return self.end_of(last)
 
     def end_of(self, day: date) -> datetime:
-        """Return the first moment of the next day, which need not be 24 hours after the last
-        one.
-        """
+        """Return the first moment of the next day, which may have 23 or 25 hours."""
         return datetime.combine(day + _DAY, time.min, self.zone).astimezone(UTC)
 
     def last_day_before(self, end: datetime) -> date:

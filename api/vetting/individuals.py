@@ -17,8 +17,9 @@ from privacy.ledger import key_possession
 
 
 def admit(session: Session, draft: ApplicationDraft, at: datetime) -> list[ResearcherRow]:
-    """Return the individuals in the body's order; unknown ones become applicants, with few
-    rights.
+    """Return the individuals in the body's order.
+
+    Unknown ones become applicants, with few rights.
     """
     people = [_admit(session, individual, at) for individual in draft.individuals]
     if len({row.id for row in people}) < len(people):

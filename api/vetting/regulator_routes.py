@@ -51,8 +51,9 @@ def decide_application(
     calendar: CalendarDep,
     signed: SignedDep,
 ) -> Application:
-    """Decide on an application: request changes, extend, approve, refuse; or decide on an
-    amendment.
+    """Decide on an application: request changes, extend, approve, refuse.
+
+    The same route decides on an amendment.
     """
     return service.decide_application(store, caller, draft, signed, calendar)
 

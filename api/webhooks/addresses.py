@@ -69,8 +69,9 @@ class Target:
 
 
 def parse(url: str, *, private: bool = False) -> Target:
-    """Return the target of a URL: https, no user, no fragment. With `private`, http too, for
-    tests.
+    """Return the target of a URL: https, no user, no fragment.
+
+    With `private`, permit http too, for tests.
     """
     if not _PRINTABLE.fullmatch(url):
         raise AddressError("A URL must be printable ASCII")

@@ -94,10 +94,10 @@ class Audiences:
         are widened for them, by Σm²/Σm in variance unless a smaller `correlation` is declared. The
         column stays here.
 
-        With `confirmed`, only people are scored who confirmed on the platform, with the audience's
-        `participation_code`, that they take part. The audience is then left open for them: call
-        `seal` when they have. `consented` says that all of them agreed to be shown other people's
-        recommendations for a while, which an audit of envy does.
+        With `confirmed`, the platform scores only people who confirm there that they take part,
+        with the audience's `participation_code`. The audience then stays open: call `seal` after
+        they have confirmed. `consented` states that everybody agreed to see other people's
+        recommendations for a while, as an audit of envy requires.
         """
         members = read_members(
             frame,
@@ -271,9 +271,7 @@ class Audiences:
         return NamedAudience(audience, names)
 
     def get(self, audience_id: str) -> NamedAudience:
-        """Return an audience by its identifier, with group names if this machine uploaded
-        it.
-        """
+        """Return an audience by its identifier, with group names if this machine uploaded it."""
         audience = self._transport.get(f"{PATH}/{audience_id}", Audience)
         return NamedAudience(audience, names_for(audience.id))
 

@@ -1,9 +1,9 @@
 """Clusters of an audience: people who were recruited together, such as a household or a class.
 
-People of one cluster are no independent sample. The variance of a share is then at most
-Σm² / Σm times that of independent people, m being the sizes of the clusters: the design effect at
-a correlation of 1 [K65, §5.4]. With a declared correlation r it is 1 + (Σm²/Σm - 1)·r. Clusters
-stay on this machine: the platform sees no column of them.
+People of one cluster are not an independent sample. The variance of a share is then at most Σm² /
+Σm times that of independent people, where m are the sizes of the clusters: the design effect at a
+correlation of 1 [K65, §5.4]. With a declared correlation r it is 1 + (Σm²/Σm - 1)·r. Clusters stay
+on this machine: the platform sees no column of them.
 
 [K65] Kish, Survey Sampling, 1965.
 """
@@ -19,7 +19,9 @@ from auditor_client.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What an analysis needs of clusters: by how much a variance may be larger, and why."""
+    """Effect of clusters on an analysis: the factor by which a variance may be larger, and its
+    reason.
+    """
 
     design_effect: float
     number: int
@@ -33,10 +35,10 @@ def clusters_of(
     values: Sequence[Any],
     correlation: float = 1.0,
 ) -> Clusters:
-    """Return the clusters of the rows of an audience; a row without a value is one of its own."""
+    """Return the clusters of the rows of an audience; a row without a value is its own cluster."""
     if not 0 <= correlation <= 1:
         raise InputError(
-            f"The correlation within clusters lies between 0 and 1, not {correlation}.",
+            f"The correlation within clusters must lie between 0 and 1, not {correlation}.",
             case="correlation",
         )
     counts: dict[Any, Counter[str]] = {}
@@ -56,8 +58,8 @@ def clusters_of(
 def _largest_effect(clusters: Sequence[Mapping[str, int]]) -> float:
     """Return the largest design effect of a group's share, and of the difference of two.
 
-    A difference has weights 1/n of the people of each group. A cluster with people of both counts
-    as if all of its people differed together: the sign of what they share is not known.
+    A difference has weights 1/n of the people of each group. A cluster with people of both groups
+    counts as if all of its people differed together: the sign of their common effect is unknown.
     """
     totals: Counter[str] = Counter()
     for each in clusters:

@@ -25,7 +25,7 @@ def label_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def join_name(parts: Sequence[object]) -> str:
-    """Return the name of an intersectional group: "woman × Black"."""
+    """Return the name of an intersectional group, such as "woman × Black"."""
     return JOIN.join(str(part) for part in parts)
 
 

@@ -62,7 +62,7 @@ def read_members(
 ) -> GroupMembers:
     """Return the members of a frame, with identifiers from column `id`, grouped by column(s) `by`.
 
-    `where` names a column of true and false: only true rows count. `cluster` names a column of
+    `where` names a column of true and false; only true rows count. `cluster` names a column of
     people who were recruited together, `correlation` how much they are alike at most.
     """
     columns = [by] if isinstance(by, str) else list(by)

@@ -45,7 +45,7 @@ class AudienceUpload:
         return audience.id
 
     def resume(self, audience_id: str) -> str:
-        """Go on with an audience that was begun on this machine."""
+        """Continue an audience that this machine began."""
         record = replace(self._begun(audience_id), clusters=self._record(b"").clusters)
         if record.names != self.names:
             raise InputError(

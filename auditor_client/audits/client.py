@@ -125,7 +125,8 @@ class Audits(TypedAudits, TwoPartyAudits):
         return Offer(request, quote, self.forecast(request, quote.price), covered=quote.covered)
 
     def forecast(self, request: AuditRequest, price: Price | None = None) -> Forecast:
-        """Return what an audit of these people at this noise can tell; it spends nothing.
+        """Return the accuracy to expect from an audit of these people at this noise; this spends
+        nothing.
 
         With its price, the forecast also says if earlier audits have used up the people's lifetime
         cap.

@@ -359,10 +359,10 @@ class TypedAudits(ABC):
 
         `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person /
         epsilon. `size_epsilon` buys a noisy number of scored people per group in addition to the
-        bins (default: a quarter of `epsilon`; 0 for none). Where the number is known it is exact
-        and costs nothing. With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a
-        sixteenth of `rho`) take their place, and a mandate in rho pays. `least_share` is signed and
-        moves no price: the analysis judges impact ratios by it and refuses another (default: 0.2).
+        bins (default: a quarter of `epsilon`; 0 for none). A known number is exact and costs
+        nothing. With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of
+        `rho`) take their place, and a mandate in rho pays. `least_share` is signed and moves no
+        price: the analysis judges impact ratios by it and refuses another (default: 0.2).
 
         Args:
             content: Content. The content whose relevance is scored.
@@ -382,8 +382,8 @@ class TypedAudits(ABC):
             least_share: Least share of an impact ratio. Impact ratios count above scores that at
                 least this share of the best-served group may reach (default: 0.2). It is fixed by
                 the request. At most 1.
-            context: Context. Variables of the feed that are held at one value for everybody, by
-                name.
+            context: Context. Variables of the feed, by name, that are fixed at one value for
+                everybody.
             levels: In place of bins, the values of a discrete score: [1, 2, 3].
 
         """

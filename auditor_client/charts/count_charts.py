@@ -39,7 +39,7 @@ def limits_chart(
 
 
 def keep_finite(found: Mapping[str, Limited]) -> dict[str, Limited]:
-    """Return the numbers that can be drawn: those whose limits are finite too."""
+    """Return the numbers that can be drawn: those with finite limits."""
     return {name: each for name, each in found.items() if all(map(math.isfinite, each))}
 
 

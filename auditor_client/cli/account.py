@@ -59,7 +59,7 @@ def add_webhook(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Send the entries that you may see to this URL; print the key that signs them."""
+    """Push the entries that you may see to this URL; print the key that signs them."""
     with Connection.from_profile(profile) as connection:
         show_row(connection.webhooks.add(url, after=after).model_dump(), as_json=as_json)
 

@@ -148,7 +148,7 @@ def _table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def shown_number(name: str, value: Any) -> Any:
-    """Return a number of a column, rounded outwards where it is a limit."""
+    """Return a number of a column, rounded outwards if it is a limit."""
     from auditor_client.reporting.metric_sentences import round_down, round_up
 
     if name in ("low", "high") and value is None:

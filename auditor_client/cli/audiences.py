@@ -55,7 +55,7 @@ def upload(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Upload and seal an audience. Identifiers are hashed here, names of groups stay here."""
+    """Upload and seal an audience. This machine hashes identifiers; group names stay here."""
     frame = read_table(file, [id_column, *by, *([cluster] if cluster else [])], where)
     with Auditor.from_profile(profile) as auditor:
         audience = auditor.audiences.upload(

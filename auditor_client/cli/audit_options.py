@@ -70,7 +70,7 @@ COMMON = (
 
 
 def judgement_options(kind: AuditorKind, taken: set[str]) -> list[Parameter]:
-    """Return the options by which a kind's results are judged, where its request has no such."""
+    """Return the options that judge a kind's results, except those that its request has."""
     made = []
     if kind.tolerance and "alpha" not in taken:
         help_text = f"{kind.tolerance.label}: the largest value that the verdict accepts."

@@ -1,4 +1,4 @@
-"""`auditor audit`: list, show and cancel audits; each kind adds a command of its own."""
+"""`auditor audit`: list, show and cancel audits; each kind adds its own command."""
 
 from typing import Annotated, Any
 

@@ -31,16 +31,16 @@ def plan(
         float, typer.Option(help="The share of one group's deliveries that is withheld.")
     ] = 1.0,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
-    power: Annotated[
-        float, typer.Option(help="Probability that the check finds the exclusion (power).")
-    ] = 0.8,
+    power: Annotated[float, typer.Option(help="The probability that the check finds it.")] = 0.8,
     false_alarm: FalseAlarm = 0.01,
     receipt: Annotated[
         Path | None, typer.Option(help="An earlier audit of the content, which gives the edges.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Propose edges, people and canaries for a delivery rate, and the lowest rate they check."""
+    """Propose edges, people and canaries for a delivery rate, and the lowest rate that they
+    check.
+    """
     from auditor_client.consistency.canary_plan import canary_plan, find_edges
     from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 

@@ -33,7 +33,9 @@ class TerminatedError(KeyboardInterrupt):
 
 @contextmanager
 def charging(profile: str) -> Iterator[Auditor]:
-    """Connect as a profile; what is charged counts as delivered when the block ends well."""
+    """Connect with a profile; mark charged audits as delivered when the block ends without an
+    error.
+    """
     with exit_on_sigterm(), Auditor.from_profile(profile) as auditor:
         try:
             with auditor.audits.until_saved():
@@ -52,7 +54,7 @@ def charging(profile: str) -> Iterator[Auditor]:
 
 @contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C, so that a command can say what it leaves."""
+    """Treat SIGTERM like Ctrl-C, so that a command can report the state that it leaves."""
 
     def stop(_: int, __: FrameType | None) -> NoReturn:
         raise TerminatedError
@@ -89,7 +91,7 @@ def _words(claim: Claim, profile: str) -> list[str]:
 def _charged_words(claim: Claim, profile: str) -> list[str]:
     record = claim.record
     charged = f"Charged: {record.charged}."
-    again = "Or run the same command again: it continues, and nothing is charged again."
+    again = "Or run the same command again: it continues without another charge."
     kind = (record.request or {}).get("kind")
     if kind and auditor_kind(kind).decrypted_here:
         return [

@@ -15,12 +15,9 @@ Bounds = Annotated[
     ),
 ]
 Tolerance = Annotated[
-    float,
-    typer.Option(
-        help="Tolerated envy: others' recommendations may suit people better by this much."
-    ),
+    float, typer.Option(help="Tolerated advantage of other people's recommendations, as reward.")
 ]
-Alpha = Annotated[float, typer.Option(help="The share of reward that people may lose.")]
+Alpha = Annotated[float, typer.Option(help="The largest share of reward that people may lose.")]
 Delta = Annotated[float, typer.Option(help="The probability of a wrong certificate.")]
 Gamma = Annotated[float, typer.Option(help="Envy of a smaller share of others does not count.")]
 Lam = Annotated[float, typer.Option(help="The share of people who may be envious.")]
@@ -35,7 +32,7 @@ def plan(
     epsilon: Annotated[float, typer.Option(help="Privacy parameter of the counts.")] = 1.0,
     people: Annotated[
         int | None,
-        typer.Option(help="People who take part (default: as many as the power needs)."),
+        typer.Option(help="People who take part (default: the number that the power needs)."),
     ] = None,
     sampled: Annotated[
         bool, typer.Option(help="The platform draws the audience, which doubles the noise.")

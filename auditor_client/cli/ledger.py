@@ -46,7 +46,7 @@ NOTICES = {
     "know. Their sensitivity was accepted as stated.",
     "sensitivity-stated": (
         "{charges} charge(s) state the sensitivity of {about} without a rule. It was "
-        "accepted as stated."
+        "accepted as stated. It was accepted as stated."
     ),
 }
 

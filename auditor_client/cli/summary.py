@@ -50,7 +50,7 @@ def show_summary(answer: Summary) -> None:
 
 
 def describe_debit(audit: Result[Any]) -> dict[str, str]:
-    """Return what was debited."""
+    """Return the debit as text."""
     price = audit.release.price
     return {"paid": f"{price.debit} {price.currency}"}
 

@@ -53,11 +53,11 @@ class CanaryPlan:
         return (
             f"Audit {self.people:,} people per group with {len(self.tails)} inner edges, "
             f"the top one with {self.tails[0]:.2%} of people above it, and ask "
-            f"{self.canaries:,} canaries per group. If the platform shows the content to "
-            f"{self.rate:.2%} of one group and withholds it from {self.excluded:.0%} of "
-            "the deliveries to the other, this plan finds it with probability "
-            f"{self.power:.2f}. Rates below {self.lowest_rate:.2%} cannot be checked: the "
-            "top bin alone has as many people."
+            f"{self.canaries:,} canaries per group. Suppose that the platform shows the content to "
+            f"{self.rate:.2%} of one group and withholds {self.excluded:.0%} of the deliveries "
+            f"to the other. The plan finds this with probability {self.power:.2f}. Rates"
+            f" below {self.lowest_rate:.2%} cannot be checked: the top bin alone has "
+            "that share of people."
         )
 
 
@@ -68,8 +68,7 @@ def choose_tails(rate: float) -> tuple[float, ...]:
 
 
 def find_edges(audit: ScoreHistogramResult, tails: tuple[float, ...]) -> list[float]:
-    """Return the edges above which these shares of people lie, by an earlier release of the
-    content.
+    """Return the edges with these shares of people above, by an earlier release of the content.
 
     All groups have equal weight. Scores are assumed uniform within a bin of the earlier release.
     """

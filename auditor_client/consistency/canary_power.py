@@ -83,7 +83,7 @@ class _Platform:
         return halves_differ(one, other, middles, false_alarm)
 
     def field(self, canaries: int, false_alarm: float) -> bool:
-        """Simulate an audit that with two equal groups, one of which is moved in the field."""
+        """Simulate an audit with two equal groups, one of which is moved in the field."""
         groups = {name: GroupScores(name, self._group(self._plain)) for name in ("a", "b")}
         seen = [
             int(self.generator.binomial(canaries, shares[self.bins - self.bins // 2 :].sum()))

@@ -24,7 +24,7 @@ def check_statements(audits: Sequence[ScoreHistogramResult], relation: Relation)
 
 
 def list_notes(audits: Sequence[ScoreHistogramResult], relation: Relation) -> tuple[str, ...]:
-    """Return other possible explanations of a difference."""
+    """Return sentences about other possible explanations of a difference."""
     times = sorted(audit.release.released_at for audit in audits)
     days = (times[-1] - times[0]).days
     notes = []

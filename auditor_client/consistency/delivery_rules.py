@@ -85,8 +85,8 @@ class DeliveryRegion:
 
 
 def delivery_region(more: GroupScores, less: GroupScores, level: float) -> DeliveryRegion:
-    """Return the pairs of delivery rates that no score rules out, wrong with probability at most
-    level.
+    """Return the pairs of delivery rates that the scores allow; wrong with probability at most
+    `level`.
     """
     bins = more.bins
     share = level / max(2 * (bins - 1), 1)

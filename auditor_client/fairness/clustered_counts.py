@@ -1,9 +1,10 @@
-"""Counts of people in clusters, as if of fewer people who are independent.
+"""Counts of people in clusters, converted to counts of fewer independent people.
 
-A share of n people has a variance of at most f·p(1-p)/n, f being the design effect. Counts, sizes
-and the scale of the noise are divided by f: then the share, its sampling variance and the variance
-of its noise are those of the clustered people, and every analysis of independent people applies.
-Running counts are rounded to whole people, which adds the variance of two roundings to the noise.
+A share of n people has a variance of at most f·p(1-p)/n, where f is the design effect. Counts,
+sizes and the scale of the noise are divided by f. Then the share, its sampling variance and the
+variance of its noise are those of the clustered people, and every analysis of independent people
+applies. Cumulative counts are rounded to whole people, which adds the variance of two roundings to
+the noise.
 
 With few clusters this is an approximation: it matches variances and not whole distributions.
 """
@@ -21,7 +22,7 @@ _ROUNDING = 1 / 6
 
 
 def clustered(groups: Mapping[str, GroupCounts], effect: float) -> dict[str, GroupCounts]:
-    """Return the groups as an analysis takes them, for this design effect."""
+    """Return the groups in the form of an analysis, for this design effect."""
     if effect <= 1:
         return dict(groups)
     return {name: _one(group, effect) for name, group in groups.items()}

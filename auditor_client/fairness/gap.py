@@ -136,7 +136,7 @@ class FairnessGap:
         return verdict_chart(self, alpha)
 
     def explain(self, alpha: float, bins: Sequence[str] | None = None) -> str:
-        """Explain the verdict in one plain sentence; `bins` are names for them
+        """Return the verdict in one plain sentence; `bins` are names for them
         (`audit.bin_names()`).
         """
         return explain_verdict(self, alpha, bins)
@@ -312,7 +312,7 @@ def _check_alpha(alpha: float) -> None:
 
 
 def explain_verdict(gap: FairnessGap, alpha: float, bins: Sequence[str] | None) -> str:
-    """Explain the verdict and its basis in one sentence."""
+    """Return the verdict and its basis, in one sentence."""
     verdict = gap.verdict(alpha)
     sure = f"(confidence {100 * (1 - gap.delta):.3g} %)"
     if gap.criterion == "four-fifths":

@@ -29,8 +29,10 @@ _THETA = 0.8
 
 
 def one_sided_delta(delta: float) -> float:
-    """Return the delta of an interval if each limit alone misses with at most `delta`."""
-    # Levels are probabilities, so there is nothing to double from one half on.
+    """Return the delta of an interval whose limits, each taken alone, miss with probability at most
+    `delta`.
+    """
+    # Levels are probabilities, so from one half on the doubled level is one.
     return 2 * delta if delta < 0.5 else delta
 
 
@@ -43,7 +45,7 @@ def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0)
 
 
 def highest_limit(found: Sequence[Tests], floor: float = 0.0) -> float:
-    """Return a limit, at most one, that no difference exceeds of which any of these tests speaks.
+    """Return a limit, at most one, of all differences that these tests cover.
 
     The largest difference exceeds it with at most the level of its own test.
     """
@@ -73,7 +75,7 @@ def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) ->
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Whether `lower_limit` is more than alpha, without searching for it."""
+    """Tell whether `lower_limit` is more than alpha, without searching for it."""
     return any(_exceeds(tests, alpha) for tests in _all_below(groups, delta))
 
 
@@ -94,7 +96,7 @@ def _hardest_first(item: tuple[Tests, Contrast]) -> tuple[float, ...]:
 
 
 def reject_beyond(tests: Tests, alpha: float) -> bool:
-    """Whether these tests reject every difference of alpha or more."""
+    """Tell whether these tests reject every difference of alpha or more."""
     limit = alpha - tests.missing
     if not tests.by_ratio or limit < 0:
         return alpha >= 1
@@ -144,7 +146,7 @@ def _positive(cell: Contrast, tests: Tests) -> bool:
 
 
 def split_level(level: float, bins: int) -> Level:
-    """Return a level for every bin, given the share there: over all bins they add up to `level`."""
+    """Return a level for every bin, given its share: over all bins the levels add up to `level`."""
 
     def allowed(p: Floats) -> Floats:
         return np.asarray(level * (_THETA * p + (1 - _THETA) / bins))

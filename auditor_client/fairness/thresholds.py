@@ -30,6 +30,7 @@ from auditor_client.stats import chernoff
 from auditor_client.stats.centred_difference import Event, difference_limit
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
 from auditor_client.stats.noise import (
+    AnyNoise,
     Floats,
     MomentBoundNoise,
     Noise,
@@ -47,10 +48,14 @@ _TRIED = 3
 # Part of a level for limits of private sizes.
 _SIZES = 0.05
 _RATIO = 1.3
-# Evenly spaced edges that share most of the level where there are more edges than these.
+# Number of evenly spaced edges that share most of the level if there are more edges.
 _COARSE, _OF_COARSE = 8, 0.8
-# From this number of bins on, counts from both sides are worth more than exact steps of one side.
-_BOTH_SIDES = 50
+# Of the level of an upper limit, what goes to the check that the bins account for everybody.
+_MISSING = 0.02
+# Claims (pairs times edges) up to which upper limits count both sides; more would take minutes.
+_MOST_CENTRED = 500
+# From this variance of all bins on, both sides are worth more than exact steps of one side.
+_BOTH_SIDES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +93,14 @@ class _Claim:
         if not (distribution(self.more.rate).exact and distribution(self.less.rate).exact):
             return False
         known = self.more.size.kind == self.less.size.kind == "known"
-        noisy = not isinstance(distribution(self.more.rate), NoNoise)
-        return noisy and (not known or len(self.more.table) >= _BOTH_SIDES)
+        return both_sides(len(self.more.table), self.more.rate, known=known)
+
+
+def both_sides(bins: int, rate: AnyNoise, *, known: bool) -> bool:
+    """Return whether both sides of an edge are counted, which follows from the design alone."""
+    if isinstance(distribution(rate), NoNoise):
+        return False
+    return not known or bins * variance(rate) >= _BOTH_SIDES
 
 
 def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdGap | None:
@@ -108,8 +119,31 @@ def threshold_gap(groups: Mapping[str, GroupCounts], delta: float) -> ThresholdG
 
 def upper_limit(groups: Sequence[GroupCounts], delta: float, floor: float = 0.0) -> float:
     """Return a limit of TG, missed with probability at most delta/2; not searched below `floor`."""
+    by_one_side, centred = _split(groups, delta / 2)
+    tests = [tests_above(claim.one, claim.other, delta) for claim in by_one_side]
+    limit = highest_limit(tests, floor) if tests else floor
+    # The largest measured differences first: they raise the floor of the others.
+    for claim in sorted(centred, key=_measured, reverse=True):
+        if limit >= 1:
+            return 1.0
+        limit = max(limit, _centred_above(claim, delta / 2, limit))
+    return limit
+
+
+def _split(groups: Sequence[GroupCounts], level: float) -> tuple[list[_Claim], list[_Claim]]:
+    """Return the claims that are tested by one side of an edge, and those by both.
+
+    By design, both sides are counted where sizes are private, unless there are too many claims. A
+    group whose bins do not account for its people goes back to one side: if they do account for
+    them, this happens with probability at most `_MISSING` of the level.
+    """
     claims = [claim for pair in permutations(groups, 2) for claim in _claims(*pair)]
-    return highest_limit([tests_above(claim.one, claim.other, delta) for claim in claims], floor)
+    if len(claims) > _MOST_CENTRED or not all(claim.centred for claim in claims):
+        return claims, []
+    # `id`: groups may be equal.
+    short = {id(group) for group in groups if group.size.missing(level * _MISSING / 2) > 0}
+    doubtful = [claim for claim in claims if {id(claim.more), id(claim.less)} & short]
+    return doubtful, [claim for claim in claims if claim not in doubtful]
 
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
@@ -127,10 +161,12 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
     """Return whether `upper_limit` is at most alpha, without searching for it."""
+    by_one_side, centred = _split(groups, delta / 2)
     return all(
-        reject_beyond(tests_above(claim.one, claim.other, delta), alpha)
-        for pair in permutations(groups, 2)
-        for claim in _claims(*pair)
+        reject_beyond(tests_above(claim.one, claim.other, delta), alpha) for claim in by_one_side
+    ) and all(
+        _centred_above(claim, delta / 2, alpha) <= alpha
+        for claim in sorted(centred, key=_measured, reverse=True)
     )
 
 
@@ -253,10 +289,24 @@ def _centred_below(claim: _Claim, level: float) -> float:
     less, more = (_sides(group, claim.edge, size_level) for group in (claim.less, claim.more))
     if min(*less.people, *more.people) < 1:
         return 0.0
-    ratios = _ratios(claim, less.people, more.people)
+    ratios = _ratios((claim.less, less.people), (claim.more, more.people))
     if any(difference_limit(less, more, ratio, level * _WRONG, 0.0) > 0 for ratio in ratios):
         return 0.0
     return -max(difference_limit(less, more, ratio, level * _RIGHT) for ratio in ratios)
+
+
+def _centred_above(claim: _Claim, level: float, floor: float) -> float:
+    """Return the upper limit from the counts on both sides, not searched below `floor`."""
+    size_level, level = level * _SIZES / 4, level * (1 - _SIZES - _MISSING)
+    more, less = (_sides(group, claim.edge, size_level) for group in (claim.more, claim.less))
+    if min(*more.people, *less.people) < 1:
+        return 1.0
+    ratios = _ratios((claim.more, more.people), (claim.less, less.people))
+    return max(difference_limit(more, less, ratio, level, floor) for ratio in ratios)
+
+
+def _measured(claim: _Claim) -> float:
+    return _tail(claim.more, claim.edge) - _tail(claim.less, claim.edge)
 
 
 def _sides(group: GroupCounts, edge: int, level: float) -> Event:
@@ -266,16 +316,19 @@ def _sides(group: GroupCounts, edge: int, level: float) -> Event:
     return Event(sum(above), sum(below), cells, people, distribution(group.rate))
 
 
-def _ratios(claim: _Claim, less: tuple[int, int], more: tuple[int, int]) -> list[float]:
-    """Return the weights of the second group that the tests need.
+def _ratios(
+    first: tuple[GroupCounts, tuple[int, int]], second: tuple[GroupCounts, tuple[int, int]]
+) -> list[float]:
+    """Return the weights of the second group that the tests need, by limits of its people.
 
     Known or separately bought sizes do not depend on the counts. Otherwise each possible ratio of
     sizes has its own test, at the nearest power of `_RATIO`.
     """
-    if "estimated" not in (claim.more.size.kind, claim.less.size.kind):
-        return [claim.less.size.stated / claim.more.size.stated]
-    start = round(math.log(less[0] / more[1]) / math.log(_RATIO))
-    stop = round(math.log(less[1] / more[0]) / math.log(_RATIO))
+    (one, people), (other, others) = first, second
+    if "estimated" not in (one.size.kind, other.size.kind):
+        return [one.size.stated / other.size.stated]
+    start = round(math.log(people[0] / others[1]) / math.log(_RATIO))
+    stop = round(math.log(people[1] / others[0]) / math.log(_RATIO))
     return [_RATIO**step for step in range(start, stop + 1)]
 
 

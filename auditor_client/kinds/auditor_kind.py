@@ -46,15 +46,15 @@ class OnFirstUse:
 class AuditorKind:
     """A kind of audit, as auditors use it.
 
-    `forecaster` says before the payment what a request can tell. `summariser` gives the sentence,
-    details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`, `report`,
-    notebooks and the console all show what these return. `analyst` adds fields to the results
-    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer`
-    says in which unit a part of a request counts (default: people or rows, one by one).
-    `tolerance` is the number that verdicts compare with, if the user can choose it. `asking` is
-    what the kind adds to the way in which its contract is asked for. `decrypted_here`: only the
-    process that ran an audit can read its numbers. `demonstration` are the fields of a request
-    that suits the demo's platform, where they differ from the contract's example.
+    `forecaster` forecasts a request's accuracy before the payment. `summariser` returns the
+    sentence, details and table of a result, `illustrator` its charts. `run`, `show`, `analyse`,
+    `report`, notebooks and the console all show these. `analyst` adds fields to the results
+    document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer` gives
+    the unit of a part of a request (default: single people or rows). `tolerance` is the number with
+    which verdicts compare, if the user can choose it. `asking` holds the kind's additions to
+    requests made from its contract. `decrypted_here`: only the process that ran an audit can read
+    its numbers. `demonstration` are the fields of a request that suits the demo's platform, where
+    they differ from the contract's example.
     """
 
     contract: KindContract

@@ -49,9 +49,9 @@ class ForecastAudience:
 class Forecast:
     """Forecast of an audit: a sentence, whether the audit can answer, and what would be enough.
 
-    `answers` is None where the kind has no question that a verdict would answer. A request whose
-    `answers` is False should be refused before it is paid, unless the user insists. `used_up`: no
-    choice of noise helps, because these people have reached their lifetime cap.
+    `answers` is None if the kind has no verdict. A request whose `answers` is False should be
+    refused before it is paid, unless the user insists. `used_up`: no choice of noise helps, because
+    these people have reached their lifetime cap.
     """
 
     sentence: str

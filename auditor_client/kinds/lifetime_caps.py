@@ -1,7 +1,7 @@
-"""Lifetime caps in forecasts: the part of it that earlier audits of the same people have used.
+"""Lifetime caps in forecasts: the part that earlier audits of the same people have used.
 
-The platform leaves out people who have reached their cap, and shows nothing of it. An auditor's own
-charges are public to the auditor, and tell when nobody of an audience can be left.
+The platform drops people who have reached their cap, and does not show this. An auditor knows their
+own charges, which show when nobody of an audience can remain.
 """
 
 import math
@@ -17,9 +17,9 @@ _REFUNDED = "cancelled"
 
 
 def rho_used(audits: Iterable[Audit], audience: Audience) -> Decimal:
-    """Return the ρ that audits of this audience have cost each of its people.
+    """Return the ρ that audits of this audience have debited from each of its people.
 
-    `audits` are the auditor's own, newest first. None of an audience is older than the audience.
+    `audits` are the auditor's own, newest first. No audit is older than its audience.
     """
     used = Decimal(0)
     for audit in audits:
@@ -33,22 +33,22 @@ def rho_used(audits: Iterable[Audit], audience: Audience) -> Decimal:
 def within_lifetime(
     forecast: Forecast, request: Any, price: Price, used: Decimal, cap: Decimal
 ) -> Forecast:
-    """Return the forecast, or one that says that these people have reached their lifetime cap."""
+    """Return the forecast, or one that states that these people have reached their lifetime cap."""
     asked, left = price.rho.change_one, cap - used
     if not used or asked <= left:
         return forecast
     return Forecast(
-        f"Your earlier audits of this audience have cost each of its people ρ {used:f} of the"
-        f" {cap:f} that the platform allows in a lifetime. This one costs ρ {asked:f}, so it would"
-        " count hardly any of them.",
+        f"Your earlier audits of this audience have cost each of its people ρ {used:f} of "
+        f"the {cap:f} that the platform allows in a lifetime. This one costs ρ {asked:f}, "
+        "so it would count hardly any of them.",
         answers=False,
-        enough=f"Take other people{_smaller(request, asked, left)}.",
+        enough=f"Use other people{_smaller(request, asked, left)}.",
         used_up=True,
     )
 
 
 def _smaller(request: Any, asked: Decimal, left: Decimal) -> str:
-    """Return the ε or ρ that would fit, where the request has one number for all of its noise."""
+    """Return the ε or ρ that would fit, if the request has one number for all of its noise."""
     share = Fraction(left) / Fraction(asked)
     if share <= 0:
         return ""

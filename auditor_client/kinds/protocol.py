@@ -44,7 +44,8 @@ class Result(Generic[R]):
     url: str | None = None
     # What is known on this machine of people who were recruited together.
     clusters: Mapping[str, float] | None = None
-    # Asks for the proof that the release is in the ledger, which takes a few seconds to be signed.
+    # Fetch the proof that the release is in the ledger; its checkpoint is signed within a few
+    # seconds.
     prove: Callable[[], InclusionProof | None] | None = field(
         default=None, repr=False, compare=False
     )

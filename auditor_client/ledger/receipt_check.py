@@ -25,9 +25,7 @@ _STATED = {"name", "mechanism", "bounds", "sensitivity", "scale", "parameter"}
 
 
 def verify_receipt(saved: SavedReceipt, trust: Trust) -> AnyRelease:
-    """Return the release, if a trusted key signed it and a trusted checkpoint covers
-    it.
-    """
+    """Return the release, if a trusted key signed it and a trusted checkpoint covers it."""
     keys = {"keys": [dict(jwk) for jwk in trust.receipts]}
     release = release_from_receipt(saved.receipt, keys)
     saved.check_contents(release)

@@ -19,9 +19,9 @@ IDENTIFIER = re.compile(r"[a-z]+_[0-9a-f]{30}")
 class Record:
     """Names by label and, for an upload, the salt and the commitment that sealing must return.
 
-    Who opens the commitment needs the members, the salt, and how they were cut: the rows of a part,
-    by label. Records of before version 2 of the commitment have no rows. `clusters` is what an
-    analysis needs of people who were recruited together.
+    To open the commitment, one needs the members, the salt, and the rows per part of each label.
+    Records made before version 2 of the commitment have no rows. `clusters` is what an analysis
+    needs of people who were recruited together.
     """
 
     names: dict[str, str]

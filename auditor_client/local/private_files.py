@@ -47,7 +47,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def refuse_shared(path: Path) -> None:
-    """Refuse a private key file that other users can read."""
+    """Refuse a private key that other users can read."""
     if os.name == "nt":
         return
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -62,7 +62,7 @@ def _with_people(
 def adjust_for_multiplicity(
     effects: list[Effect], tested: tuple[int, ...], delta: float
 ) -> list[Effect]:
-    """With limits that hold at once (Bonferroni), and Holm's p-values."""
+    """Return effects with simultaneous limits (Bonferroni) and Holm's p-values."""
     family = [each for each in effects if each.bin in tested and each.defined]
     holm = dict(zip(map(id, family), _holm([each.p_value for each in family]), strict=True))
     found = []

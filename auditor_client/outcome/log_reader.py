@@ -92,7 +92,8 @@ def _shared(queries: Codes, persons: Codes | None) -> SharedQueries:
 
 
 def sums_from_cells(cells: Mapping[str, Sequence[Any]], edges: Sequence[float]) -> FrameMoments:
-    """From exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in this order.
+    """Return moments from exact sums over raw scores: by group, for each bin 1, Y, s, s², sY, Y² in
+    this order.
 
     A cell may also be a mapping with n, y, s, ss, sy and yy. Outcomes lie in [0, 1].
     """

@@ -30,11 +30,12 @@ def headline(tested: Tested, tolerance: float) -> str:
     where = "" if tested.threshold is None else " just above the threshold"
     beyond = f" by more than {tolerance:g}" if tolerance else ""
     return {
-        "fair": f"Fair within {tolerance:g}: people with equal scores{where} turn out equally well,"
-        " whatever their group.",
-        "unfair": f"Unfair: people with equal scores{where} turn out differently{beyond}.",
-        "inconclusive": f"Inconclusive: whether people with equal scores{where} turn out"
-        f" differently{beyond} cannot be told.",
+        "fair": f"Fair within {tolerance:g}: people with equal scores{where} have equal outcomes, "
+        "whatever their group.",
+        "unfair": f"Unfair: people with equal scores{where} have outcomes that differ{beyond}.",
+        "inconclusive"
+        "": f"Inconclusive: this test cannot tell whether people with equal scores{where} "
+        f"have outcomes that differ{beyond}.",
     }[tested.verdict(tolerance)]
 
 

@@ -117,7 +117,7 @@ def power_of(plan: OutcomeTestPlan, people: int) -> float:
     width = (
         two_sided_quantile(plan.delta / plan.family, guarded.freedom, guarded.kurtosis) * guarded.se
     )
-    # At worst a person's rows are all alike.
+    # In the worst case, all rows of a person are equal.
     varies = plain.se * plan.rows_per_person**0.5
     return float(special.ndtr((abs(plan.effect) - width) / varies))
 

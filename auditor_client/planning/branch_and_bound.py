@@ -87,7 +87,7 @@ class Cover:
 
 
 def unit_square(*, symmetric: bool) -> Cover:
-    """Return the shares of two groups; half of them will do if G(p, q) = G(q, p)."""
+    """Return boxes over the shares of two groups; half of them are enough if G(p, q) = G(q, p)."""
     steps = np.arange(_SIDE) / _SIDE
     p, q = (grid.ravel() for grid in np.meshgrid(steps, steps))
     matters = np.greater_equal if symmetric else lambda p, _: np.ones_like(p, dtype=bool)
@@ -95,7 +95,7 @@ def unit_square(*, symmetric: bool) -> Cover:
 
 
 def prove_bound(bound: Bound, allowed: Allowed, cover: Cover, narrowest: float) -> bool:
-    """Whether G is proved to be nowhere above what is allowed."""
+    """Tell whether G is proved never to exceed the allowed value."""
     while len(cover.x):
         found = bound(cover.x, cover.y, cover.width)
         cover = cover.only(found > allowed(cover.x, cover.y))

@@ -43,7 +43,9 @@ _ROUNDINGS = ((24, 24), (60, 12), (150, 6))
 
 
 def is_certified(alpha: float, delta: float, estimator: Estimator, people: Sequence[int]) -> bool:
-    """Whether |EFG - FG| <= alpha is certified, up to delta, for groups of just these sizes."""
+    """Tell whether |EFG - FG| <= alpha is certified, up to delta, for groups of exactly these
+    sizes.
+    """
     for rounding in _ROUNDINGS[:1] if _whole(estimator, people) else _ROUNDINGS:
         pairs = [_pair(alpha, estimator, *sorted(two), rounding) for two in combinations(people, 2)]
         needed = [pair.needed(delta) for pair in pairs]

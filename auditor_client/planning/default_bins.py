@@ -1,11 +1,11 @@
-"""Default edges of score bins: as many as people and noise carry, and finer at the top.
+"""Default edges of score bins: their number fits people and noise, and bins are finer at the top.
 
-Bins of the upper half of the range are half as wide as those of the lower half: a selection takes
-place at high scores. Their number is the largest whose verdict the people still reach, up to 15
-bins, and 24 where they reach one at half of alpha. It follows
-from a normal approximation of `sample_size.verdict_size`, which needs no SciPy, so that SDK,
-command, study files and console propose the same edges (docs/explanation/planning.md). Edges depend
-on public facts alone: the range of scores, the people uploaded, and the noise that is paid for.
+Bins of the upper half of the range are half as wide as those of the lower half, because selections
+happen at high scores. Their number is the largest whose verdict the people still reach, up to 15
+bins, and 24 where they reach one at half of alpha. It follows from a normal approximation of
+`sample_size.verdict_size`, which needs no SciPy, so that SDK, command, study files and console
+propose the same edges (docs/explanation/planning.md). Edges depend on public facts alone: the range
+of scores, the people uploaded, and the noise that is paid for.
 """
 
 import math
@@ -13,26 +13,26 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
 
-# Bins of the lower half; the upper half has twice as many. The usual number suits a plan for which
-# the people are not known yet.
+# Numbers of bins of the lower half; the upper half has twice the number. The usual number is for
+# plans with an unknown number of people.
 LEAST, USUAL, MOST = 2, 5, 8
 # Single bins show a smooth bias only while they are wide.
 _MOST_OF_BINS = 3
-# A forecast, where nobody knows yet how many people of an upload match.
+# Assumed share of an upload that matches, for forecasts.
 MATCHED = 2 / 3
 # The impact ratio is judged where this share of people is above an edge, and 4/5 is the line.
 _LEAST_SHARE, _LINE = 0.2, 0.8
-# Variances of the size count more than once: the limits of n are used at their worst.
-_SIZE_WEIGHT = 2.2
+# As `fairness.thresholds`: the variance of all bins from which both sides of an edge count.
+_BOTH_SIDES = 30
 
 Criterion = Literal["distribution", "bins", "four-fifths"]
 
 
 @dataclass(frozen=True, slots=True)
 class BinsQuestion:
-    """Facts from which edges follow: people of the smallest group, and variances of the noise.
+    """Facts that determine the edges: people of the smallest group, and variances of the noise.
 
-    `size_variance` is that of the number of people: 0 where it is known.
+    `size_variance` is that of the number of people: 0 if it is known.
     """
 
     people: float
@@ -45,12 +45,14 @@ class BinsQuestion:
 
 
 def default_edges(low: float, high: float, asked: BinsQuestion) -> list[float]:
-    """Return the edges of the bins that these people and this noise carry."""
+    """Return the edges of the bins for these people and this noise."""
     return edges_of(low, high, bins_below_middle(asked))
 
 
 def edges_of(low: float, high: float, below: int) -> list[float]:
-    """Return `below` equal bins of the lower half of the range, and twice as many of the upper."""
+    """Return `below` equal bins of the lower half of the range, and twice that number of the upper
+    half.
+    """
     shares = [k / (2 * below) for k in range(below)] + [
         0.5 + k / (4 * below) for k in range(2 * below + 1)
     ]
@@ -59,30 +61,35 @@ def edges_of(low: float, high: float, below: int) -> list[float]:
 
 
 def bins_below_middle(asked: BinsQuestion) -> int:
-    """Return the largest number of bins of the lower half that the people carry."""
+    """Return the largest number of bins of the lower half for which there are enough people."""
     most = _MOST_OF_BINS if asked.criterion == "bins" else USUAL
     found = next((n for n in range(most, LEAST, -1) if carried(asked, 3 * n)), LEAST)
     if found < USUAL:
         return found
-    # More edges share the level, so that only many people gain by them.
+    # More edges share the level, so only large audiences gain by them.
     sharper = replace(asked, alpha=asked.alpha / 2)
     return next((n for n in range(MOST, USUAL, -1) if carried(sharper, 3 * n)), USUAL)
 
 
 def carried(asked: BinsQuestion, bins: int) -> bool:
-    """Return whether the people are enough for a verdict with this number of bins, about."""
+    """Return whether, approximately, the people are enough for a verdict with this number of
+    bins.
+    """
     n, cells = asked.people, bins + 1
-    size = _size_variance(asked, cells) * _SIZE_WEIGHT
     pairs = asked.groups * (asked.groups - 1) / 2
     normal = NormalDist()
     apart = normal.inv_cdf(1 - asked.delta) + normal.inv_cdf(1 - 0.2 / (4 * pairs))
     if asked.criterion == "four-fifths":
         count = n * _LEAST_SHARE
-        noise = _LEAST_SHARE * cells * asked.variance + _LEAST_SHARE**2 * size
+        size = _LEAST_SHARE**2 * _size_variance(asked, cells)
+        noise = _LEAST_SHARE * cells * asked.variance + size
         spread = 2 * ((1 - _LEAST_SHARE) / max(count, 1e-9) + noise / max(count, 1e-9) ** 2)
         return apart * math.sqrt(spread) <= -math.log(_LINE)
-    # An edge in the middle has half of the people and half of the noise above it.
-    return apart * math.sqrt(2 * (n / 4 + cells * asked.variance / 2 + size)) <= asked.alpha * n
+    # An edge in the middle has half of the people above it. Both sides count, each with half of the
+    # weight, or one side, where there is little noise and the size is known.
+    noises = cells * asked.variance
+    noises /= 2 if asked.size_variance == 0 and noises < _BOTH_SIDES else 4
+    return apart * math.sqrt(2 * (n / 4 + noises)) <= asked.alpha * n
 
 
 def _size_variance(asked: BinsQuestion, cells: int) -> float:
@@ -100,6 +107,6 @@ def laplace_variance(scale: float) -> float:
 
 
 def _short(value: float, span: float) -> float:
-    """Return the number with as few places as tell the edges apart, so that it can be read."""
+    """Return the number with the fewest decimal places that distinguish the edges."""
     places = max(3 - math.floor(math.log10(span)), 0) if span > 0 else 3
     return round(value, min(places, 15))

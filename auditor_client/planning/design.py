@@ -1,7 +1,7 @@
 """Design of a score audit: edges, the split of ε between bins and sizes, and the mechanism.
 
-For the same price the design is chosen that needs the fewest people for a verdict, by the forecast
-of `sample_size.verdict_size`. The size of an uploaded group is private: its noise is bought in
+For the same price, the chosen design needs the fewest people for a verdict, by the forecast of
+`sample_size.verdict_size`. The size of an uploaded group is private: its noise is bought in
 addition to that of the bins, and both are debited.
 """
 
@@ -21,13 +21,14 @@ from auditor_client.stats.noise import variance
 from openapi.kinds import score_cdf, score_histogram
 from privacy.tables.tree_shape import tail_variances
 
-# Parts of the whole that may go to the sizes.
+# Tried parts of the budget for the sizes.
 _SIZE_PARTS = (0.0, 1 / 16, 1 / 8, 1 / 5, 1 / 3, 1 / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditDesignChoice:
-    """A design: edges on scores from `edges[0]` to `edges[-1]`, noise, and the people it needs.
+    """A design: edges on scores from `edges[0]` to `edges[-1]`, noise, and the number of people
+    that it needs.
 
     `kind` is the kind of audit with less noise above an edge: `score-histogram`, which adds noise
     to every bin, or `score-cdf`, which adds it to a tree.
@@ -54,7 +55,7 @@ def plan_audit(
 ) -> AuditDesignChoice:
     """Return the best design for `people` per group (uploaded, if not all match) and this price.
 
-    `budget` is the ε of one audit under add or remove, sizes included.
+    `budget` is the ε of one audit under add/remove, including sizes.
     """
     parts = _SIZE_PARTS if audience == "upload" else (0.0,)
     found = []
@@ -87,5 +88,5 @@ def plan_audit(
 
 
 def _down(amount: float) -> float:
-    """Return the amount in whole millionths, as the service takes it, never more."""
+    """Return the amount rounded down to whole millionths, as the service requires."""
     return math.floor(amount * 1_000_000 + 1e-6) / 1_000_000

@@ -35,14 +35,16 @@ _CLEAR = 1.0
 
 @lru_cache(maxsize=1024)
 def estimate_power(design: AuditDesign, people: int, gap: float, verdict: Outcome) -> float:
-    """About how likely an audit of a platform with this gap is to end in the verdict."""
+    """Return the approximate probability that an audit of a platform with this gap ends in the
+    verdict.
+    """
     return float(np.mean(simulate_decisions(design, people, gap, verdict)))
 
 
 def simulate_decisions(
     design: AuditDesign, people: int, gap: float, verdict: Outcome
 ) -> NDArray[np.bool_]:
-    """Which of the drawn audits end in the verdict, about."""
+    """Return, approximately, which of the drawn audits end in the verdict."""
     alone = one_sided_delta(design.delta)
     if design.criterion == "bins":
         return _of_bins(design, people, gap, verdict, alone)

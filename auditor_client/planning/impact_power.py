@@ -28,7 +28,7 @@ def four_fifths_size(
     size_variance: float = 0.0,
     least_share: float = LEAST_SHARE,
 ) -> int:
-    """Return people per group until both verdicts have the power, about.
+    """Return the approximate number of people per group at which both verdicts have the power.
 
     `size_variance` is that of the number of people, where it is private.
     """
@@ -57,6 +57,6 @@ def four_fifths_size(
 
 def _resolves(people: int, deviations: float, noise: float, share: float) -> bool:
     count = people * share
-    # Var(log ratio), as sampling and noise have it
+    # Var(log ratio), from sampling and noise
     spread = 2 * ((1 - share) / count + noise / count**2)
     return deviations * math.sqrt(spread) <= -math.log(FOUR_FIFTHS)

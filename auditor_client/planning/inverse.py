@@ -95,7 +95,7 @@ def resolvable_alpha(
     check_power(power)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
     design = make_design(0.5, delta, groups, bins, noise, sizes, None, _forecast(criterion))
-    # As `plan._guess`, solved for alpha
+    # As `sample_size._guess`, solved for alpha
     guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
     found = find_least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
     if found is None:
@@ -115,7 +115,7 @@ def epsilon_needed(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> float:
-    """Return the least epsilon per bin at which `people` per group reach both verdicts."""
+    """Return the smallest epsilon per bin at which `people` per group reach both verdicts."""
     known, noise = planned_audit(audience, sizes, "discrete-laplace", 1.0, None)
     design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
     return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon", audience)
@@ -133,7 +133,7 @@ def rho_needed(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> float:
-    """Return the same for Gaussian noise: the least rho per bin."""
+    """Return the same for Gaussian noise: the smallest rho per bin."""
     known, noise = planned_audit(audience, sizes, "discrete-gaussian", None, 1.0)
     design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
     return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho", audience)

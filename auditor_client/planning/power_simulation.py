@@ -86,7 +86,7 @@ class AuditDesign:
 def reaches_power(
     design: AuditDesign, people: int, gap: float, verdict: Outcome, power: float
 ) -> bool:
-    """Whether at least a share `power` of simulated audits ends in the verdict."""
+    """Tell whether at least the share `power` of simulated audits ends in the verdict."""
     failures = 0
     for seed in range(RUNS):
         failures += not has_verdict(design, simulate_release(design, people, gap, seed), verdict)
@@ -96,7 +96,7 @@ def reaches_power(
 
 
 def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
-    """Whether these groups' release gives the verdict, as `gap.FairnessGap` has it."""
+    """Tell whether these groups' release gives the verdict of `gap.FairnessGap`."""
     alone, alpha = gap_bounds.one_sided_delta(design.delta), design.alpha
     if design.criterion == "bins":
         ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
@@ -111,7 +111,7 @@ def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome
 
 
 def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) -> list[GroupCounts]:
-    """Simulate the release of one audit."""
+    """Return the release of one simulated audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
     for shares in design.shares(gap):

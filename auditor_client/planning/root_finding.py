@@ -24,7 +24,7 @@ def deviation(power: float) -> float:
 
 
 def find_people(power_of: Callable[[int], float], wanted: float, guess: int) -> int:
-    """Return approximately the least number of people with the wanted power."""
+    """Return the approximate smallest number of people with the wanted power."""
     target, low, high = deviation(wanted), 1.0, math.inf
     at, last = float(max(guess, 2)), (0.0, _START)
     for _ in range(_STEPS):
@@ -49,7 +49,7 @@ def find_people(power_of: Callable[[int], float], wanted: float, guess: int) -> 
 def find_least(
     enough: Callable[[float], bool], low: float, high: float, guess: float
 ) -> float | None:
-    """Return the least sufficient value between two, to a hundredth; None if none is."""
+    """Return the smallest sufficient value between two, to a hundredth; return None if none is."""
     under, over = low, high
     at = min(max(guess, low), high)
     if enough(at):
@@ -71,7 +71,9 @@ def find_least(
 
 
 def find_least_whole(value_of: Callable[[int], float], guess: int) -> int:
-    """Return the least number of people at which a rising value is not negative, by secants."""
+    """Return the smallest number of people at which an increasing value is not negative, by
+    secants.
+    """
     low, high = 0, math.inf
     at, last = max(guess, 1), (0, -math.inf)
     while True:

@@ -175,7 +175,7 @@ def make_design(
 
 
 def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
-    """Return the least number with that power for both verdicts."""
+    """Return the smallest number with this power for both verdicts."""
     people = find_people(
         lambda n: estimate_power(design, n, true_gap, "fair"), power, _guess(design, true_gap)
     )

@@ -32,8 +32,7 @@ class Releases:
     silent: NDArray[np.bool_]
 
     def cells(self, first: int, second: int, ratio: Floats, sign: int) -> tuple[Floats, Floats]:
-        """Return counts of the relevant bins: those where `first` has most, or least, relative
-        to
+        """Return counts of the relevant bins: those where `first` has most, or least, relative to
         `second`.
         """
         found = [

@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 from scipy import special
 
 from auditor_client.fairness.bin_tests import _SHARES, _SIZES
-from auditor_client.fairness.thresholds import _RIGHT, edge_levels
+from auditor_client.fairness.thresholds import _RIGHT, both_sides, edge_levels
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
 from auditor_client.planning.simulated_releases import Releases, draw
+from auditor_client.stats.centred_difference import _CELL
 from auditor_client.stats.noise import Floats, variance
 
+# Of a level, what private sizes cost where both sides of an edge are counted.
+_CENTRED = 0.07
+# Width of two cells of the grid of shares, in standard deviations at one half.
+_CELLS = 2 * _CELL * 0.5
 # The largest number of edges that are tested; between them shares hardly differ.
 _MOST_EDGES = 12
 # Distance of the largest plausible share from the measured one, in standard deviations.
@@ -29,7 +34,7 @@ def decide_by_thresholds(
     """Return, approximately, which drawn audits end in the verdict by thresholds."""
     level = delta / 2 / (1 if verdict == "fair" else design.pairs)
     drawn = draw(design, people, gap, level if design.exact else level * _SIZES / 4)
-    level *= (1.0 if design.exact else 1 - _SIZES) * (1 - _SHARES)
+    level *= (1 - _CENTRED) * (1 - _SHARES)
     filled = drawn.filled.shape[2]
     edges = np.unique(np.linspace(1, min(filled, design.bins - 1), _MOST_EDGES).astype(int))
     if not len(edges) or design.bins < 2:
@@ -60,6 +65,12 @@ def _margin(
     """Return the margin by which one edge and ordered pair clear alpha; the first group has more
     above.
     """
+    if both_sides(design.bins, design.distribution, known=design.exact):
+        # An upper limit of the difference turned round is minus the lower limit.
+        one, other = pair if verdict == "fair" else pair[::-1]
+        limit = _centred(design, below, whole, edge, (one, other), level)
+        spare = design.alpha - limit if verdict == "fair" else -limit - design.alpha
+        return np.asarray(spare, np.float64)
     lower = 2 * edge <= design.bins
     counts = below if lower else whole - below
     noises = min(edge, design.bins - edge) * variance(design.distribution)
@@ -82,3 +93,26 @@ def _margin(
     missing = drawn.missing[:, one]
     spare = design.alpha - limit if verdict == "fair" else -limit - design.alpha
     return np.asarray(spare - missing, np.float64)
+
+
+def _centred(
+    design: AuditDesign,
+    below: Floats,
+    whole: Floats,
+    edge: int,
+    pair: tuple[int, int],
+    level: float,
+) -> Floats:
+    """Return about the upper limit of P(R > t | first) - P(R > t | second), by both sides of t."""
+    apart, spread, fewest = np.zeros(len(whole)), np.zeros(len(whole)), np.full(len(whole), np.inf)
+    cells = edge, design.bins - edge
+    for group, sign in zip(pair, (1, -1), strict=True):
+        people = np.maximum(whole[:, group], 1.0)
+        share = np.clip(1 - below[:, group] / people, 0, 1)
+        noises = (share**2 * cells[0] + (1 - share) ** 2 * cells[1]) * variance(design.distribution)
+        apart += sign * share
+        spread += (share * (1 - share) * people + noises) / people**2
+        fewest = np.minimum(fewest, people)
+    # The grid of shares, and half a person of each group for all numbers of people together.
+    rounding = _CELLS / np.sqrt(fewest) + 1 / fewest
+    return np.asarray(apart - special.ndtri(level) * np.sqrt(spread) + rounding, np.float64)

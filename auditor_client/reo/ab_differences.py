@@ -179,7 +179,7 @@ def _known(
 
 
 def _cells(place: int, size: int) -> NDArray[np.intp]:
-    """Return the counts of one strategy and of random traffic, among those of three
+    """Return the counts of one strategy and of random traffic, among those of all three
     traffics.
     """
     return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)

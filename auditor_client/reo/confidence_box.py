@@ -88,7 +88,7 @@ def relative_over(box: Box) -> Box:
 
 
 def relative_spread(u: Floats) -> Floats:
-    """std(U)/mean(U) along the last axis, 0 where all are 0."""
+    """Return std(U)/mean(U) along the last axis; 0 if all are 0."""
     mean = u.mean(axis=-1)
     return np.asarray(np.where(mean > 0, u.std(axis=-1) / np.where(mean > 0, mean, 1.0), 0.0))
 
@@ -107,7 +107,7 @@ def _least(low: Floats, high: Floats) -> float:
     if low.max() <= high.min():
         return 0.0
     levels = np.linspace(high.min(), low.max(), 2001)
-    for _ in range(2):  # once over all levels, once more around the best
+    for _ in range(2):  # first over all levels, then around the best
         found = relative_spread(np.clip(levels[:, None], low, high))
         best = int(np.argmin(found))
         levels = np.linspace(levels[max(best - 1, 0)], levels[min(best + 1, 2000)], 2001)

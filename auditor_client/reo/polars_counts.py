@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def count_rows(path: Path, labels: Sequence[str], keys: dict[str, str]) -> pa.Table | None:
-    """Rows `shown` and `positive` ones by the columns of `keys`, by their names here."""
+    """Return numbers of `shown` and `positive` rows by the columns of `keys`, named by their
+    roles.
+    """
     if find_spec("polars") is None:
         return None
     import polars as pl  # importing takes a second, and only this function needs it

@@ -46,8 +46,7 @@ def _least(groups: int, ratio: float) -> float:
 
 def _most(groups: int, ratio: float) -> float:
     """Return the largest penalty of utilities that satisfy the rule: each at one end, j of them at
-    the
-    lower.
+    the lower.
 
     {std <= c·mean} is convex, so the maximum over the box [ratio, 1]^K is at a corner.
     """

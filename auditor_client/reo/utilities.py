@@ -105,7 +105,7 @@ def slopes(recommended: PositiveCounts, random: PositiveCounts) -> tuple[Floats,
 def variances(
     traffics: Sequence[PositiveCounts], covariance: Covariance = "exact", rows_per_viewer: int = 1
 ) -> Floats:
-    """Return the variance of every count of some traffics, one after the other."""
+    """Return the variances of all counts of some traffics, in order."""
     spreads = [_printed(one) if covariance == "printed" else one.positives for one in traffics]
     noise = np.repeat([one.noise.variance for one in traffics], len(traffics[0].groups))
     return np.asarray(rows_per_viewer * np.maximum(np.concatenate(spreads), 0.0) + noise)

@@ -30,7 +30,7 @@ _FINEST = 0.25
 _DEVIATIONS = 7.5
 # Covers round-off, and the mass that the tables of noise omit.
 _REST = 1e-9
-_TILTS = 40
+_TILTS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,11 @@ def _limit(
     # A pair of cells is tested at the lower end of the first and at the upper end of the second.
     i = np.arange(math.floor(box[0][0] / step), math.floor(min(box[0][1], 1 - 1e-12) / step) + 1)
     k = np.arange(math.floor(box[1][0] / step), math.floor(min(box[1][1], 1 - 1e-12) / step) + 1)
+    # Only differences above the floor are searched.
+    i = i[(i + 1 - k[0]) * step > floor]
+    if not len(i):
+        return -1.0
+    k = k[(i[-1] + 1 - k) * step > floor]
     u = np.asarray(i * step, np.float64)
     w = np.asarray(np.minimum((k + 1) * step, 1.0), np.float64)
     own = np.asarray(first.inside - u * first.total, np.float64)

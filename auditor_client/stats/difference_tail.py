@@ -89,7 +89,7 @@ def tail_below_line(
     p_second: Floats,
     line: Callable[[Floats], Floats],
 ) -> Floats:
-    """Return an upper bound of P(C_f <= line(C_s)) for a line that never falls; rows are
+    """Return an upper bound of P(C_f <= line(C_s)) for a line that does not fall; rows are
     pairs.
     """
     low, high = _rounded(first, p_first, up=False), _rounded(second, p_second, up=True)

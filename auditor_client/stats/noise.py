@@ -123,7 +123,9 @@ def _blocks(law: Noise, width: int) -> Floats:
 
 
 def round_masses_up(noise: AnyNoise, width: int) -> Floats:
-    """Masses of Z rounded up to multiples of `width`, centred; at most 2 REST are left out."""
+    """Return masses of Z rounded up to multiples of `width`, centred; at most 2 REST are
+    omitted.
+    """
     return _blocks(distribution(noise), width)
 
 

@@ -69,8 +69,7 @@ def sum_of_draws(noise: AnyNoise, count: int) -> Noise:
 
 def difference(first: AnyNoise, second: AnyNoise) -> Noise:
     """Return the distribution of the difference of two independent draws; by symmetry, also of
-    their
-    sum.
+    their sum.
     """
     parts = tuple(
         (one, 1)

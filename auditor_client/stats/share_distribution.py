@@ -48,7 +48,7 @@ class Estimator:
         return 0 if self.exact else self._size.terms[0][2]
 
     def size_terms(self, bins: int) -> Terms:
-        """Return the noises in PARTS times the size of this many bins, for
+        """Return the noises in PARTS times the size from this many bins, for
         `noise.sum_quantile`.
         """
         if self.exact:

@@ -10,8 +10,8 @@ from auditor_client.studies.file_schema import PinnedFile, Share, StudyPart, Wor
 GROUP = "group"
 
 
-# Members agreed to be shown other recommendations. Left out where it is false: the digests of
-# studies that were registered before stay what they were.
+# Members agreed to see other people's recommendations. The field is omitted if false, so the
+# digests of studies registered earlier do not change.
 def _unsaid(value: object) -> bool:
     return value is None
 

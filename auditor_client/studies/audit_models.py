@@ -117,7 +117,7 @@ def study_model(kind: AuditorKind) -> type[StudyAudit]:
 
 
 def _field(each: RequestParameter, kind: AuditorKind) -> tuple[Any, Any]:
-    """Return type and default of one key. A study says how much noise there is."""
+    """Return type and default of one key. A study must state its noise."""
     plain: Any
     if each.role == "amount":
         if each.name == "epsilon" and each.default is not None:

@@ -83,7 +83,7 @@ def _needed(
             study.alpha,
             study.delta_each,
             len(sizes),
-            # Scores outside of all bins are one bin more.
+            # Scores outside all bins are one more bin.
             bins=1 + _bins(said, question),
             epsilon=epsilon,
             power=plan.power,

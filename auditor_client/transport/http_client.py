@@ -55,7 +55,7 @@ class Transport:
     def attempt(
         self, send: Callable[[], httpx2.Response], retry_idempotently: bool
     ) -> httpx2.Response:
-        """Return the answer of `send`, repeated as `retries` allows."""
+        """Return the answer of `send`, called as often as `retries` allows."""
         response = self.retries.call(send, retry_idempotently)
         if not response.is_success:
             raise refusal(response)

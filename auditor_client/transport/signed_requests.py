@@ -59,7 +59,7 @@ class Statements:
         return {"idempotency-key": key, "statement-signature": signature}
 
     def _is_good(self, signature: str) -> bool:
-        """Return whether the service still takes it: made lately, by the key in use."""
+        """Return whether the service still accepts it: made recently, by the current key."""
         head = statements.parse_header(signature)
         age = time.time() - head.iat
         return head.kid == self._key.thumbprint() and 0 <= age < statements.FRESH / 2

@@ -20,7 +20,7 @@ def validate(model: type[Model], **fields: Any) -> Model:
 
 
 def salt_text(text: str) -> Personal:
-    """Text about people, with a salt of its own: the ledger will hold only a commitment to it."""
+    """Return text about people with its own salt: the ledger will hold only a commitment to it."""
     try:
         return Personal.fresh(text)
     except ValidationError as error:

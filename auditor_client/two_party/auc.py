@@ -24,7 +24,7 @@ from auditor_client.two_party.ratios import Average, Ratios
 
 
 def roc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-    """Return false and true positive rates at thresholds from ∞ down, of weights in rising
+    """Return false and true positive rates at thresholds from ∞ down, from weights in rising
     bins.
     """
     above = [np.append(0.0, np.cumsum(side[::-1])) for side in (negatives, positives)]

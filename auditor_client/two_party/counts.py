@@ -29,7 +29,7 @@ def at_least(probabilities: Floats, threshold: int = 1) -> float:
 
 
 def _probability_below(p: Floats, threshold: int) -> Floats:
-    """P(N = 0), …, P(N = threshold - 1), person by person."""
+    """Return P(N = 0), …, P(N = threshold - 1), computed person by person."""
     masses = np.zeros(threshold)
     masses[0] = 1.0
     for one in p[p > 0]:

@@ -52,8 +52,7 @@ def total_impact(
 
 
 def largest_gap(sums: SoftGroupSums, delta: float = 0.05) -> GroupDifference:
-    """Return the largest difference of two groups' shares in one bin, with limits for all at
-    once.
+    """Return the largest difference of two groups' shares in one bin, with limits for all at once.
 
     The value is a maximum of estimates, so it is biased upwards. The limits hold for the true
     maximum: no bin's lower limit exceeds it, and the largest upper limit is not below it.

@@ -40,7 +40,7 @@ systemic_risk = "Non-discrimination (DSA Article 34(1)(b)): who is shown which j
 research = "We compare how relevance scores are distributed between women and men."
 necessity = "Scores are not public. Noisy histograms are enough; no data on individuals are needed."
 kinds = ["DEFAULT_KIND"]
-# What the groups to compare differ in.
+# The attributes in which the compared groups differ.
 attributes = ["gender"]
 # The requested budget: epsilon_limit or rho_limit; with a renewal, lifetime_limit never renews.
 epsilon_limit = "20"
@@ -94,7 +94,7 @@ def write_application(path: Path, application: ApplicationDraft) -> None:
 
 
 def add_agreement(application: ApplicationDraft, key: OKPKey, origin: str) -> ApplicationDraft:
-    """Return the application with the proof of the individual whose key this is.
+    """Return the application with the proof of the individual who holds this key.
 
     `origin` names the service that it is for, as `auditor ledger keys` shows it.
     """

@@ -10,6 +10,8 @@ from openapi.resources import Progress, StopDraft
 def stop(
     statements: Statements, role: Literal["regulator", "operator"], audit_id: str, reason: str
 ) -> Progress:
-    """Nobody is shown anything more from the next batch on; nothing is released."""
+    """Stop an audit: from the next batch on, nobody is shown anything more, and nothing is
+    released.
+    """
     body = validate(StopDraft, audit_id=audit_id, reason=salt_text(reason))
     return statements.post(f"/v1/{role}/stops", "stop", body, Progress)

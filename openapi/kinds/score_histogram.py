@@ -35,10 +35,10 @@ class ScoreHistogramRequest(EitherNoise):
 
     `epsilon` is the paper's parameter: the noise on each bin has scale groups_per_person / epsilon.
     `size_epsilon` buys a noisy number of scored people per group in addition to the bins (default:
-    a quarter of `epsilon`; 0 for none). Where the number is known it is exact and costs nothing.
-    With mechanism `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take
-    their place, and a mandate in rho pays. `least_share` is signed and moves no price: the analysis
-    judges impact ratios by it and refuses another (default: 0.2).
+    a quarter of `epsilon`; 0 for none). A known number is exact and costs nothing. With mechanism
+    `discrete-gaussian`, `rho` and `size_rho` (default: a sixteenth of `rho`) take their place, and
+    a mandate in rho pays. `least_share` is signed and moves no price: the analysis judges impact
+    ratios by it and refuses another (default: 0.2).
     """
 
     model_config = example(

@@ -16,7 +16,9 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 
 def draw_uniform(seed: int, name: str, persons: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each person; it does not depend on who else is asked for."""
+    """Return a number in [0, 1) for each person, which does not depend on other people in the
+    call.
+    """
     key = np.uint64(_key(seed, name) & (2**64 - 1))
     bits = _splitmix(key, persons.astype(np.uint64)) >> np.uint64(11)
     return bits.astype(np.float64) * 2.0**-53

@@ -23,7 +23,7 @@ PROBLEMS: dict[int, Floats] = {
 
 
 def equal_arms(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
-    """Rewards of 0 or 1 of targets whose arms have the same means."""
+    """Return rewards of 0 or 1 of targets whose arms have the same means."""
 
     def rewards(_: Ints, arms: Ints) -> Floats:
         return np.asarray(rng.random(len(arms)) < means[arms], np.float64)
@@ -32,7 +32,9 @@ def equal_arms(means: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints]
 
 
 def arms_of_people(utilities: Floats, rng: np.random.Generator) -> Callable[[Ints, Ints], Floats]:
-    """Rewards of 0 or 1 of each person from each person's policy, `utilities[person, policy]`."""
+    """Return rewards of 0 or 1 of each person from each person's policy, `utilities[person,
+    policy]`.
+    """
 
     def rewards(people: Ints, policies: Ints) -> Floats:
         return np.asarray(rng.random(len(people)) < utilities[people, policies], np.float64)

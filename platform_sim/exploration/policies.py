@@ -20,12 +20,12 @@ def softmax(scores: Floats, inverse_temperature: float) -> Floats:
 
 
 def best_item_policies(preferences: Floats) -> Floats:
-    """Everybody gets the item that they like best."""
+    """Return policies that give everybody the item that they like best."""
     return np.asarray(np.eye(preferences.shape[1])[preferences.argmax(axis=1)])
 
 
 def equal_utility_policies(preferences: Floats, penalty: float) -> Floats:
-    """Policies that maximise Σ_m u^m - (penalty/2) Σ_m (u^m - mean u)².
+    """Return policies that maximise Σ_m u^m - (penalty/2) Σ_m (u^m - mean u)².
 
     Nobody can have more than the utility of their best item, so at the optimum all are limited to
     one cap, mean u + 1/penalty: u^m = min(best of m, cap). Those above it get their best item less

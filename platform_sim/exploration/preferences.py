@@ -37,13 +37,13 @@ def make_choices(seed: int, people: int, items: int) -> NDArray[np.bool_]:
 
 
 def make_preferences(seed: int, people: int, items: int, factors: int = 48) -> Floats:
-    """ρ^m(a): the chance that person m likes item a."""
+    """Return ρ^m(a), the probability that person m likes item a."""
     return complete_preferences(seed, make_choices(seed, people, items), factors)
 
 
 def complete_preferences(seed: int, chosen: NDArray[np.bool_], factors: int = 48) -> Floats:
-    """Return the probabilities behind what was chosen, by as many factors."""
-    # Confidence 1 + 5 in what was chosen, 1 in what was not   [HKV08]
+    """Return the probabilities behind the choices, with this number of factors."""
+    # Confidence 1 + 5 in chosen items, 1 in others [HKV08]
     confidence = np.where(chosen, 1 + _SURE, 1.0)
     scores = complete(chosen.astype(float), confidence, factors, seed=seed, ridge=_TRUTH_RIDGE)
     return np.clip(scores, 0.0, 1.0)

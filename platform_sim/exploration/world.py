@@ -52,7 +52,7 @@ class Exploration:
     def rewards(
         self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
     ) -> Floats:
-        """1 if the target liked what was shown, 0 if not; the same when it is asked for again."""
+        """Return 1 if the target liked the shown item, 0 if not; repeated calls return the same."""
         chance = draw_uniform(self.seed, f"reward/{course}", targets * _STEPS + steps)
         return np.asarray(chance < self.utility(targets, arms), np.float64)
 

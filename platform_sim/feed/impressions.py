@@ -71,7 +71,7 @@ class Impressions:
         return table.take(pa.array(order)).combine_chunks()
 
     def traffic(self, name: str) -> pa.Table:
-        """Return the rows of one traffic, shaped as the paper's data: signals, creator,
+        """Return the rows of one traffic, in the shape of the paper's data: signals, creator,
         day.
         """
         mine = pc.equal(self.table["strategy"].cast(pa.string()), name)

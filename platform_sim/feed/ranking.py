@@ -103,7 +103,7 @@ def draw_likes(
 def like_probabilities(
     world: World, items: Items, viewer: Numbers, item: Numbers
 ) -> NDArray[np.float64]:
-    """Return how likely a viewer is to like an item: the truth that no stage sees."""
+    """Return the probability that a viewer likes an item: the truth that no stage sees."""
     taste = world.interests.tastes[viewer, items.topic[item]]
     return np.asarray(1 / (1 + np.exp(-(_BASE + _TASTE * taste + items.quality[item]))), np.float64)
 
@@ -111,7 +111,7 @@ def like_probabilities(
 def _serve_some(
     world: World, feed: Feed, items: Items, viewers: Numbers, rng: np.random.Generator
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Viewer, item and traffic of each row of some requests."""
+    """Return viewer, item and traffic of each row of some requests."""
     arms = (draw_uniform(world.seed, "arms", viewers) * len(feed.strategies)).astype(np.int64)
     recalled = _recall(world, feed, items, viewers, rng)
     chosen = _rank(world, feed, items, viewers, recalled, arms, rng)

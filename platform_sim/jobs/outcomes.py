@@ -48,7 +48,7 @@ class Prejudice:
 
 
 def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-    """E[Y], which nobody on the platform knows."""
+    """Return E[Y], which nobody on the platform knows."""
     first, second = chances
     return np.asarray(first * (CREDIT * (1 - second) + second))
 
@@ -56,7 +56,7 @@ def expected_outcomes(chances: tuple[NDArray[np.float64], ...]) -> NDArray[np.fl
 def realise_outcomes(
     chances: tuple[NDArray[np.float64], ...], seed: int, name: str
 ) -> NDArray[np.float64]:
-    """Y: 0, `CREDIT` or 1."""
+    """Return Y: 0, `CREDIT` or 1."""
     rng = stream(seed, f"{name}/outcomes")
     first, second = (rng.random(len(chance)) < chance for chance in chances)
     return np.asarray(first * np.where(second, 1.0, CREDIT))

@@ -41,9 +41,7 @@ class Bias:
         who: Demographics,
         seed: int,
     ) -> NDArray[np.float64]:
-        """Return the scores R of [IKH23] for the model's scores T, not yet clipped to the
-        range.
-        """
+        """Return the scores R of [IKH23] for the model's scores T, not yet clipped to the range."""
         nothing = 1.0 if self.kind == "multiplicative" else 0.0
         by_code = [self.amounts.get(v, nothing) for v in ATTRIBUTES[self.attribute]]
         amounts = np.array(by_code)[who.codes(self.attribute)[persons]]

@@ -54,7 +54,7 @@ class SignedCheckpoint:
 
 
 class CheckpointTrust:
-    """All heads that are known, in the order in which the tree grows to them."""
+    """All known checkpoints, in the order in which the tree reaches them."""
 
     def __init__(
         self, trust: Trust, export: Iterable[str], seen: Iterable[str], witnessed: Iterable[str]
@@ -89,7 +89,7 @@ class CheckpointTrust:
         return (size, root) in self._known
 
     def note_new_key(self, entry: ExportedEntry) -> None:
-        """Take in a new key of the ledger, if the entry is about one."""
+        """Record a new key of the ledger, if the entry announces one."""
         facts = read(entry.facts, SigningKeyFacts)
         if facts.purpose != "ledger" or facts.jwk is None:
             return
@@ -100,7 +100,9 @@ class CheckpointTrust:
         self._announced.append(VerifierKey.of(name, key))
 
     def check_root(self, size: int, root: bytes) -> None:
-        """Check the heads of this size against the tree, and trust what they cover."""
+        """Check the checkpoints of this size against the tree, and trust the entries that they
+        cover.
+        """
         for head in self._waiting[size]:
             if head.checkpoint.root != root:
                 raise InvalidLedgerError(
@@ -124,7 +126,9 @@ class CheckpointTrust:
         return newest
 
     def trust_up_to(self, size: int) -> None:
-        """Trust what the heads of up to this size cover; that they are continued was checked."""
+        """Trust the entries under the checkpoints up to this size, whose consistency was
+        checked.
+        """
         for passed in sorted(each for each in self._waiting if each <= size):
             self._trust(passed)
 

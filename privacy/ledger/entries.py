@@ -37,5 +37,5 @@ def encode(
 
 
 def format_instant(moment: datetime) -> str:
-    """Format a moment in UTC with a fixed length, so that text sorts by time."""
+    """Return a moment in UTC as text of fixed length, so that text sorts by time."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -22,7 +22,7 @@ _KNOWN_SIZES = frozenset({"confirmed", "sample"})
 
 
 def read(members: Mapping[str, Any], shape: type[Shape]) -> Shape:
-    """Return the members in this schema; raise an error that names the raise fault."""
+    """Return the members in this schema; raise an error that names the fault."""
     try:
         return msgspec.convert(members, shape)
     except msgspec.ValidationError as error:

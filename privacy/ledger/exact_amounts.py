@@ -18,7 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @lru_cache(maxsize=65_536)
 def parse_amount(text: str) -> Fraction:
-    """Return an amount that is not negative, from a decimal string."""
+    """Return a non-negative amount from a decimal string."""
     if not _AMOUNT.fullmatch(text):
         raise EvidenceError(f"{text[:40]!r} is not an amount", case="not-an-amount")
     return Fraction(text)
@@ -34,7 +34,7 @@ def parse_units(text: str) -> int:
 
 
 def parse_microseconds(text: str) -> int:
-    """Microseconds since 1970, from any ISO 8601 instant with a time zone."""
+    """Return microseconds since 1970, from an ISO 8601 instant with a time zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:

@@ -47,7 +47,7 @@ def parse_header(line: bytes) -> Header:
 
 
 def decode_path(path: list[str]) -> list[bytes]:
-    """Decode the hashes of a proof."""
+    """Return the hashes of a proof."""
     try:
         return [b64decode(each, validate=True) for each in path]
     except ValueError as error:

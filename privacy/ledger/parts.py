@@ -164,7 +164,7 @@ def _planned(
 
 
 def _check(part: StatedPart) -> tuple[ExactPrice, list[Notice]]:
-    """Sensitivity by the rule, scale and price by the mechanism."""
+    """Return the price of one part, after a check of its sensitivity, scale and price."""
     bounds, parameter = part.bounds, parse_amount(part.parameter.amount)
     if min(bounds.shape, default=0) < 1:
         raise EvidenceError(f"the part {part.name!r} has no cells", case="no-cells")

@@ -14,7 +14,7 @@ from privacy.errors import EvidenceError
 
 
 def read_charged_request(body: Mapping[str, Any], text: str | None) -> dict[str, Any]:
-    """Return the request that a charge carries, if it is the one that was signed."""
+    """Return the request that a charge carries, if it is the signed one."""
     if text is None:
         raise EvidenceError("it does not carry the request", case="no-request")
     written = text.encode()

@@ -154,7 +154,7 @@ def _is_signed(claimed: SignatureClaim) -> bool:
 
 
 def _is_signed_plainly(claimed: SignatureClaim) -> bool:
-    """Whether it is an Ed25519 signature with the header that statements have."""
+    """Tell whether it is an Ed25519 signature with the header of statements."""
     head, public = parse_header(claimed.signature), claimed.signer.ed25519
     if public is None or (head.alg, head.typ) != ("Ed25519", statements.TYPE):
         return False

@@ -96,7 +96,7 @@ class StatementHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_header(signature: str) -> StatementHeader:
-    """Parse the header of `header..signature`."""
+    """Return the header of `header..signature`."""
     encoded, _, rest = signature.partition(".")
     if not rest.startswith("."):
         raise StatementError(
@@ -120,7 +120,7 @@ def signing_input(signature: str, stated: bytes) -> bytes:
 
 
 def digest_statement(signature: str, stated: bytes) -> str:
-    """Return the digest of a statement with its header: its maker's next statement may name it.
+    """Return the digest of a statement with its header, which the maker's next statement may name.
 
     It covers exactly the stated bytes; a digest of their base64url form would be equivalent but
     slower.

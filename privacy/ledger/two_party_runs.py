@@ -30,7 +30,7 @@ IsSigned = Callable[[int, bytes], bool]
 
 
 def is_run_opened(share: Fraction, root: bytes, audit_id: str) -> bool:
-    """Whether the run of this audit is opened, by the root of the head that decides."""
+    """Tell whether the run of this audit is opened, by the root of the deciding checkpoint."""
     number = int.from_bytes(sha256(_DRAW + root + audit_id.encode()).digest(), "big")
     return number < share * 2**256
 

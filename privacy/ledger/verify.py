@@ -201,7 +201,7 @@ def _verify_some(
 
 
 def _continued(header: Header, heads: CheckpointTrust) -> Checkpoint:
-    """Return the newest checkpoint, if the export proves that it continues all others."""
+    """Return the newest checkpoint, if the export proves its consistency with all others."""
     try:
         paths = header.paths()
     except EvidenceError as error:

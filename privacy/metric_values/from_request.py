@@ -20,7 +20,9 @@ HISTOGRAM = "score-histogram"
 
 
 def make_metric(asked: Asked) -> Metric:
-    """Return the metric of this name with these numbers; raise `BoundsError` if it cannot exist."""
+    """Return the metric of this name with these numbers; raise `BoundsError` if they are
+    invalid.
+    """
     return _MAKERS[asked["name"]](asked)
 
 

@@ -71,7 +71,7 @@ def cap_lists(
 ) -> Capped:
     """Cap both roles. `number` is a stable number of each list; `candidates` has a row per list."""
     if candidates.ndim != 2 or candidates.shape[1] > caps.length:
-        raise BoundsError(f"lists have at most {caps.length} places", case="places")
+        raise BoundsError(f"lists may have at most {caps.length} places", case="places")
     order, kept = mix_bits(number, seed), np.arange(len(number))
     if caps.viewer is not None:
         kept = np.flatnonzero(select_first(viewer, order, caps.viewer) & (viewer != NOBODY))
@@ -98,7 +98,7 @@ def select_first(owner: Numbers, order: NDArray[np.uint64], most: int) -> Mask:
 
 
 def mix_bits(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
-    """Map 64-bit numbers one to one to numbers that look random: the finaliser of SplitMix64."""
+    """Return a bijection of 64-bit numbers that looks random: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         z = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -107,7 +107,7 @@ def mix_bits(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
 
 
 def _drop_repeats(candidates: Numbers) -> Numbers:
-    """Somebody who appears twice in a list counts at the higher place only."""
+    """Keep only the higher place of a person who appears twice in a list."""
     found = candidates.copy()
     for column in range(1, found.shape[1]):
         again = (candidates[:, :column] == candidates[:, column, np.newaxis]).any(axis=1)

@@ -77,7 +77,7 @@ class ListRows:
 
     @property
     def alone(self) -> "ListRows":
-        """Every place as a list of its own."""
+        """Every place as a separate list."""
         number = mix_bits(self.number + self.place, 1).view(np.int64)
         return replace(self, number=number, place=np.zeros_like(self.place))
 

@@ -167,7 +167,9 @@ class SampledPairs:
     def rows(
         self, event: Numbers, person: Numbers, score: ArrayLike, actual: ArrayLike, seed: int = 0
     ) -> MemberRows:
-        """Pairs of events; `event` are stable numbers of the log. Columns: won, and 1."""
+        """Return pairs of events; `event` are stable numbers of the log. The columns are: won, and
+        1.
+        """
         kept = np.flatnonzero(
             select_first(person, mix_bits(event, seed), self.events) & (person >= 0)
         )

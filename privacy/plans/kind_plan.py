@@ -1,6 +1,6 @@
 """Plans of releases: the tables of a kind, their noise, and the numbers that bound them.
 
-A `KindPlan` is all that the ledger's verifier has to know of a kind of audit.
+A `KindPlan` is everything that the ledger's verifier must know about a kind of audit.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ from privacy.tables.bounded_table import Bounds
 
 # A request as JSON has it: amounts are decimal strings.
 Request = Mapping[str, Any]
-# Uploads find each person by themselves. A drawn sample has an exact size, and so has the set of
-# candidates with which a hidden audience is compared.
+# An upload finds each person independently of others. A drawn sample has an exact size, and so has
+# the set of candidates with which a hidden audience is compared.
 _FIXED_SIZE = frozenset({"sample", "hidden"})
 
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """A table that will be released, its mechanism, and its epsilon or rho under add/remove."""
+    """Table that will be released, its mechanism, and its epsilon or rho under add/remove."""
 
     name: str
     mechanism: str
@@ -29,10 +29,10 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class PublicAudience:
-    """The public facts about a sealed audience from which bounds follow.
+    """Public facts about a sealed audience from which bounds follow.
 
-    `fixed_slots`: one person more or less displaces another. `candidates` is the padded number of
-    people with whom a hidden audience is compared.
+    `fixed_slots`: a person who is added or removed displaces another. `candidates` is the padded
+    number of people with whom a hidden audience is compared.
     """
 
     groups: int
@@ -91,7 +91,7 @@ def noise_of(request: Request) -> tuple[str, Fraction]:
 
 
 def share_of(main: Fraction, given: str | None, divisor: int) -> Fraction:
-    """Return the given amount, or by default a share of the main one.
+    """Return the given amount (default: a share of the main amount).
 
     The share is in whole millionths, and at least one.
     """
@@ -101,10 +101,10 @@ def share_of(main: Fraction, given: str | None, divisor: int) -> Fraction:
 
 
 def bins_of(bins: Mapping[str, Any]) -> int:
-    """Return the number of bins, without the one for values outside of all."""
+    """Return the number of bins, without the one for values outside all bins."""
     return len(bins["levels"]) if "levels" in bins else len(bins["edges"]) - 1
 
 
 def cells_by_bin(request: Request, audience: PublicAudience) -> tuple[int, int]:
-    """Return the shape of a table of the bins of each group, and one cell for values outside."""
+    """Return the shape of a table of the bins of each group, with one cell for values outside."""
     return audience.groups, bins_of(request["bins"]) + 1

@@ -144,5 +144,5 @@ class Table:
 
 
 def clip(cells: Cells) -> Cells:
-    """Clip integers to those that canonical JSON carries exactly."""
+    """Clip integers to the range that canonical JSON represents exactly."""
     return np.clip(cells, -LARGEST, LARGEST)

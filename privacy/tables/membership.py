@@ -61,7 +61,7 @@ class Membership:
 
 
 def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
-    """Which of some people are among these, who are sorted."""
+    """Return which of some people are among these sorted people."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)
     place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)

@@ -66,7 +66,7 @@ class ExactPrice:
 
     @classmethod
     def exploration(cls, loss: Fraction) -> "ExactPrice":
-        """Return the price of what people may lose at most, all together."""
+        """Return the price of the largest loss of all people together."""
         return cls({(EXPLORATION, MAX_LOSS): loss})
 
     def of(self, currency: Currency, relation: Relation) -> Amount:

@@ -175,12 +175,12 @@ def _switched_frames(ring: Ring, cipher: seal.Ciphertext) -> Iterator[bytes]:
 
 @cache
 def load_ring(size: RingSize, modulus: int) -> Ring:
-    """Return the ring, made once: SEAL's tables take a while."""
+    """Return the ring, made once because SEAL's tables take time."""
     return Ring(size, modulus)
 
 
 def parse_words(data: bytes, shape: tuple[int, ...], primes: tuple[int, ...]) -> Words:
-    """Numbers from a message; the last axis but one is the primes that they must be below."""
+    """Return numbers from a message; the last axis but one runs over the primes that bound them."""
     words = np.frombuffer(data, "<u8").reshape(shape)
     if np.any(words >= np.array(primes, np.uint64)[:, np.newaxis]):
         raise CiphertextError("a coefficient is not below its modulus, so this is not a ciphertext")
@@ -200,5 +200,5 @@ def negate_modulo(words: Words, primes: tuple[int, ...]) -> Words:
 
 
 def to_residues(integers: NDArray[np.int64], primes: tuple[int, ...]) -> Words:
-    """Small signed integers modulo each prime."""
+    """Return small signed integers modulo each prime."""
     return np.stack([residues(integers, prime) for prime in primes])

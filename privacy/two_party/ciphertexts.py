@@ -17,6 +17,6 @@ def expand_polynomials(rings: Sequence[Ring], data: bytes) -> Words:
 
 
 def rebuild_ciphertext(ring: Ring, half: Words, label: bytes) -> seal.Ciphertext:
-    """Return the ciphertext from the received half, and the half that follows from its label."""
+    """Return a ciphertext from the received half and the half that follows from its label."""
     uniform = expand_label(label, ring.primes, ring.degree)
     return ring.ciphertext(np.stack([half, uniform]), evaluated=True)

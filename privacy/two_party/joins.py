@@ -81,13 +81,13 @@ class CandidatePeople:
         return ordered[np.sort(earliest)][:size]
 
     def found(self, points: bytes, rows: bytes) -> Persons:
-        """Return the person of each row, by their points and those of the rows, both blinded."""
+        """Return the person of each row, by comparing points that both parties blinded."""
         of = dict(zip(split_items(points), self.persons.tolist(), strict=True))
         return np.array([of.get(point, NOBODY) for point in split_items(rows)], np.int64)
 
 
 def keep_first_rows(persons: Persons) -> Persons:
-    """Return the rows' persons, each only in the first row that is theirs."""
+    """Return the rows' persons, each only in their first row."""
     _, first = np.unique(persons, return_index=True)
     kept = np.full_like(persons, NOBODY)
     kept[first] = np.maximum(persons[first], NOBODY)
@@ -101,7 +101,7 @@ def _order_by_draw(draw_key: bytes, people: Persons) -> NDArray[np.intp]:
     """
     blocks = np.zeros((len(people), 2), "<i8")
     blocks[:, 0] = people
-    # Blocks are distinct: this is a permutation applied to each, not the encryption of a text.
+    # Blocks are distinct: AES is applied as a permutation of each block, not to encrypt a text.
     cipher = Cipher(AES(draw_key), ECB()).encryptor()  # noqa: S305
     return np.lexsort(np.frombuffer(cipher.update(blocks.tobytes()), "<u8").reshape(-1, 2).T)
 

@@ -104,7 +104,7 @@ def _evaluated(ring: Ring, key: seal.SecretKey) -> Words:
 
 
 def _rotate(ring: Ring, evaluated: Words) -> NDArray[np.int64]:
-    """(s[0], −s[N−1], …, −s[1]): what c₁ is multiplied with for the constant coefficient."""
+    """Return (s[0], −s[N−1], …, −s[1]), the factor of c₁ for the constant coefficient."""
     pair = ring.ciphertext(np.stack([evaluated, evaluated]), evaluated=True)
     row = ring.parts(ring.evaluator.transform_from_ntt(pair))[0][0]
     ternary = np.where(row > 1, -1, row.astype(np.int64))

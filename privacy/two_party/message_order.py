@@ -29,7 +29,7 @@ SUMS_PART = 32
 
 
 def list_messages(terms: RunTerms) -> tuple[Exchange, ...]:
-    """All exchanges of a run, in order."""
+    """Return all exchanges of a run, in order."""
     return (
         Exchange(
             Slot(MessageKind.HELLO, 0, _hello_length(terms)), Slot(MessageKind.WELCOME, 0, NONCE)

@@ -70,7 +70,7 @@ class MessageKind(IntEnum):
 
 
 def read_number(message: bytes) -> int | None:
-    """Return the stated number of a message; None if it is too short to hold one."""
+    """Return the number that a message states; None if it is too short to state one."""
     return None if len(message) < _HEADER.size else int(_HEADER.unpack_from(message)[5])
 
 

@@ -67,7 +67,9 @@ class Opening:
 def open_transcript(
     terms: RunTerms, messages: Sequence[bytes], transcript: str, secret_key: bytes
 ) -> Opening:
-    """Look into a stored run: all its messages in order, the hash in the ledger, the X25519 key."""
+    """Open a stored run, given all its messages in order, the hash in the ledger, and the X25519
+    key.
+    """
     if messages and read_version(messages[0]) == WITHOUT_PROOF:
         raise OpeningError(
             "this run was made without a proof: open it with the version of the software "
@@ -210,7 +212,7 @@ def _readers(terms: RunTerms, secret: bytes) -> list[_RingReader]:
 
 @dataclass(frozen=True)
 class _RowChecks:
-    """One group in one block of rows."""
+    """Weights of one group in one block of rows."""
 
     terms: RunTerms
     block: int

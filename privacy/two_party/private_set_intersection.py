@@ -41,7 +41,7 @@ Spread = Callable[[Callable[[bytes], bytes], Iterable[bytes]], Iterable[bytes]]
 
 
 def map_in_threads(work: Callable[[bytes], bytes], slices: Iterable[bytes]) -> Iterator[bytes]:
-    """`map` in as many threads as there are processors: libsodium runs without Python's lock."""
+    """Run `map` with one thread per processor: libsodium runs without Python's lock."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(work, slices)
 
@@ -127,7 +127,7 @@ def distinct_tokens(tokens: bytes) -> bytes:
 
 
 def split_items(data: bytes) -> Sequence[bytes]:
-    """Tokens or points, one by one."""
+    """Return tokens or points, one by one."""
     return [data[start : start + POINT] for start in range(0, len(data), POINT)]
 
 

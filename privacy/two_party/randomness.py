@@ -20,12 +20,14 @@ LARGEST_ERROR = _PAIRS
 
 
 def uniform_below(modulus: int, count: int) -> Words:
-    """Uniform numbers below a modulus of at most 64 bits."""
+    """Return uniform numbers below a modulus of at most 64 bits."""
     return _kept(os.urandom, modulus, count)
 
 
 def expand_label(label: bytes, primes: tuple[int, ...], degree: int) -> Words:
-    """Uniform numbers below each prime, by SHAKE-256 of the label and the number of the prime."""
+    """Return uniform numbers below each prime, by SHAKE-256 of the label and the number of the
+    prime.
+    """
     rows = (
         _kept(shake_256(label + number.to_bytes(1, "big")).digest, prime, degree)
         for number, prime in enumerate(primes)
@@ -34,24 +36,26 @@ def expand_label(label: bytes, primes: tuple[int, ...], degree: int) -> Words:
 
 
 def uniform_ternary(count: int) -> NDArray[np.int64]:
-    """Uniform over −1, 0 and 1."""
+    """Return uniform numbers among −1, 0 and 1."""
     return uniform_below(3, count).astype(np.int64) - 1
 
 
 def draw_errors(count: int) -> NDArray[np.int64]:
-    """Small errors, of standard deviation 3.24 and at most 21."""
+    """Return small errors, with standard deviation 3.24 and at most 21."""
     bits = np.unpackbits(np.frombuffer(os.urandom(count * 6), np.uint8)).reshape(count, 48)
     heads = bits[:, :_PAIRS].sum(axis=1, dtype=np.int64)
     return np.asarray(heads - bits[:, _PAIRS : 2 * _PAIRS].sum(axis=1, dtype=np.int64))
 
 
 def uniform_within(bound: int) -> int:
-    """Uniform over −bound … bound."""
+    """Return uniform numbers from −bound to bound."""
     return secrets.randbelow(2 * bound + 1) - bound
 
 
 def uniform_wide(bound: int, primes: tuple[int, ...], count: int) -> Words:
-    """Uniform over −bound … bound − 1, a power of two, of any size: modulo each prime."""
+    """Return uniform numbers from −bound to bound − 1, modulo each prime; bound is a power of two
+    of any size.
+    """
     length = bound.bit_length() // 8 + 1
     stream, most = os.urandom(length * count), 2 * bound - 1
     drawn = (stream[start : start + length] for start in range(0, len(stream), length))
@@ -60,7 +64,9 @@ def uniform_wide(bound: int, primes: tuple[int, ...], count: int) -> Words:
 
 
 def draw_permutation(count: int) -> NDArray[np.intp]:
-    """0 … count − 1 in uniform order: that of random words, which are too long to be equal."""
+    """Return 0 … count − 1 in uniform order: that of random words, which are too long to be
+    equal.
+    """
     return np.lexsort(np.frombuffer(os.urandom(16 * count), "<u8").reshape(2, count))
 
 

@@ -37,13 +37,15 @@ def residues(integers: NDArray[np.int64], modulus: int) -> Words:
 
 
 def centre(words: Words, modulus: int) -> NDArray[np.int64]:
-    """Residues as signed words, from −t/2 to t/2."""
+    """Return residues as signed words, from −t/2 to t/2."""
     numbers = words.astype(np.int64)
     return np.where(numbers > modulus // 2, numbers - modulus, numbers)
 
 
 def combine_residues(parts: Sequence[int], moduli: Sequence[int]) -> int:
-    """Return the integer with these residues; raise an overflow if it lies in the middle third."""
+    """Return the integer with these residues; raise an error for an overflow, in the middle
+    third.
+    """
     whole = prod(moduli)
     found = sum(
         part * (whole // modulus) * pow(whole // modulus, -1, modulus)

@@ -14,7 +14,7 @@ OVERHEAD = 48
 
 
 def seal(secret: bytes, public_key: bytes) -> bytes:
-    """Seal the secret for the holder of this X25519 key."""
+    """Return the secret for the holder of this X25519 key."""
     return SealedBox(PublicKey(public_key)).encrypt(secret)
 
 
@@ -32,7 +32,7 @@ def sealing_key_of(signing_key: bytes) -> bytes:
 
 
 def opening_key_of(seed: bytes) -> bytes:
-    """Return the X25519 private key of an Ed25519 private key (its 32 bytes of
+    """Return the X25519 private key that belongs to an Ed25519 private key (its 32 bytes of
     seed).
     """
     return bytes(SigningKey(seed).to_curve25519_private_key())

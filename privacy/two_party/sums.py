@@ -101,7 +101,7 @@ class EncryptedSums:
 
 
 def rerandomise(ring: Ring, cipher: seal.Ciphertext, zero: seal.Ciphertext) -> Words:
-    """Both halves of a ciphertext, c₀ + b·u and c₁ + a·u + e₁, as coefficients."""
+    """Return both halves of a ciphertext, c₀ + b·u and c₁ + a·u + e₁, as coefficients."""
     hiding = ring.evaluated(ring.plaintext(randomness.uniform_ternary(ring.degree)))
     both = ring.evaluator.multiply_plain(zero, hiding)
     ring.evaluator.add_inplace(both, cipher)
@@ -118,7 +118,7 @@ def encrypted_table(
     blocks: Callable[[int], Iterator[Block]],
     values: NDArray[np.int64],
 ) -> EncryptedTable:
-    """Return the table of Σ weights · values, for rows in the order of weights (rows ×
+    """Return the table of Σ weights · values, of rows in the order of the weights (rows ×
     cells).
     """
     _check(terms, values)
@@ -161,18 +161,18 @@ def _products(
 
 
 def encode_weights(ring: Ring, weights: NDArray[np.int64]) -> seal.Plaintext:
-    """w(X): the rows in their order, zeros, and the guard's 0."""
+    """Return w(X): the rows in their order, zeros, and the guard's 0."""
     return ring.plaintext(np.pad(weights, (0, ring.degree - len(weights))))
 
 
 def encode_values(ring: Ring, values: NDArray[np.int64]) -> seal.Plaintext:
-    """v(X) = Σ vᵢ X^(−i), with the guard's 1 in the last place."""
+    """Return v(X) = Σ vᵢ X^(−i), with the guard's 1 in the last coefficient."""
     padded = np.pad(values, (0, ring.degree - len(values)))
     padded[-1] = 1
     return ring.plaintext(np.concatenate([padded[:1], -padded[:0:-1]]))
 
 
 def _lift(ring: Ring, message: int) -> int:
-    """(Q/t)·message, rounded: how a message stands in a ciphertext."""
+    """Return (Q/t)·message, rounded: the form of a message in a ciphertext."""
     t = ring.modulus
     return (prod(ring.primes) * (message % t) + t // 2) // t

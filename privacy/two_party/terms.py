@@ -104,7 +104,7 @@ class RunTerms:
 
     @cached_property
     def rings(self) -> tuple[Ring, ...]:
-        """One for each plaintext modulus that it takes to hold the sums."""
+        """Rings: one for each plaintext modulus that the sums need."""
         return tuple(load_ring(SUMS, modulus) for modulus in moduli_for(self.largest))
 
     @cached_property

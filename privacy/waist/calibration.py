@@ -36,7 +36,8 @@ class Calibrated(Protocol):
 
 @lru_cache(maxsize=4_096)
 def find_scale(wanted: Calibrated) -> float:
-    """Return the first scale from the least upwards that OpenDP says is within price.
+    """Return the first scale, from the smallest upwards, that OpenDP confirms to be within the
+    price.
 
     The result is cached for equal mechanisms: prices are requested far more often than noise is
     drawn.
@@ -49,7 +50,7 @@ def find_scale(wanted: Calibrated) -> float:
 
 @lru_cache(maxsize=4_096)
 def make_calibrated(wanted: Calibrated) -> Any:
-    """OpenDP's mechanism at that scale, which vouches for the price; it holds no state."""
+    """Return OpenDP's mechanism at that scale, which confirms the price; it has no state."""
     mechanism = wanted.make(find_scale(wanted))
     if not wanted.within_price(mechanism):
         raise UnderpaidError(
@@ -59,13 +60,15 @@ def make_calibrated(wanted: Calibrated) -> Any:
 
 
 def round_up(value: Fraction) -> float:
-    """Return the least double that is not below the value."""
+    """Return the smallest double that is not below the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def round_up_root(value: Fraction) -> float:
-    """Return a double that is not below the square root of the value, and hardly above it."""
+    """Return a double that is not below the square root of the value, and only slightly above
+    it.
+    """
     root = math.sqrt(value)
     while Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
@@ -73,5 +76,5 @@ def round_up_root(value: Fraction) -> float:
 
 
 def integer_domain() -> Any:
-    """Return the domain of all our tables."""
+    """Return the domain of all tables."""
     return vector_domain(atom_domain(T="i64"))

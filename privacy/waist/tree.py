@@ -94,7 +94,7 @@ class LaplaceTree:
 
 
 def _raise_to_power(reach: Reach, height: int) -> Reach:
-    """Return the sensitivity of the tree: each unit at a leaf moves one node per level."""
+    """Return the sensitivity of the tree: each unit at a leaf changes one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 
 

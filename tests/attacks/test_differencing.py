@@ -65,7 +65,7 @@ def test_without_noise_the_difference_is_the_person(
     assert difference(target, me, stranger + others, epsilon="0.01") == 0
 
 
-def test_both_audiences_are_charged_to_the_mandate_and_the_person_bears_the_ones_they_are_in(
+def test_a_mandate_pays_for_both_audiences_and_people_for_their_own(
     target: Deployment, world: World
 ) -> None:
     names = usernames(world, 60)[40:]

@@ -75,7 +75,7 @@ def statistics(made: tuple[Tables, Tables], each: int) -> tuple[DiscreteLaplace,
 
 
 @pytest.mark.parametrize(("neighbours", "each", "relation"), CASES)
-def test_no_more_is_told_than_epsilon_allows(
+def test_no_more_is_revealed_than_epsilon_allows(
     neighbours: Any, each: int, relation: Relation
 ) -> None:
     mechanism, (one, other) = statistics(neighbours(each), each)
@@ -87,7 +87,7 @@ def test_no_more_is_told_than_epsilon_allows(
 
 
 @pytest.mark.parametrize(("neighbours", "each", "relation"), CASES)
-def test_without_noise_it_would_be_told(
+def test_without_noise_it_would_be_revealed(
     neighbours: Any, each: int, relation: Relation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(DiscreteLaplace, "noise", lambda self: np.zeros(self.bounds.shape, int))

@@ -95,7 +95,7 @@ def out_of_turn(party: AuditorParty) -> list[bytes]:
     return [party._chain.framed(each.message, bytes(each.message.length)) for each in left]
 
 
-def test_nothing_is_taken_out_of_turn_or_of_another_run(
+def test_messages_out_of_order_or_of_another_run_are_refused(
     service: Deployment, auditor: Auditor, world: World
 ) -> None:
     talk, wire = begun(service, auditor, world)

@@ -58,7 +58,7 @@ def test_flags_do_not_change_with_who_was_found(target: Deployment, world: World
     assert "near-identical-audiences" in there[1]
 
 
-def test_a_sketch_of_those_who_were_found_would_tell(
+def test_a_sketch_of_matches_would_reveal_them(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A deliberate mistake: sketches of person numbers instead of the uploaded tokens."""

@@ -143,7 +143,7 @@ def test_when_a_part_can_be_sealed_does_not_tell_who_matched(bench: Bench, world
     }
 
 
-def test_without_a_pace_who_matched_is_told(bench: Bench, world: World) -> None:
+def test_without_a_pace_matches_are_revealed(bench: Bench, world: World) -> None:
     """The twin: a part is written down as soon as it is matched."""
 
     def at_once(matcher: Matcher, part: ClaimedPart) -> None:

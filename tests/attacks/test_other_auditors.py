@@ -171,7 +171,7 @@ def test_another_auditors_idempotency_key_is_as_good_as_new(
     run(target)
 
 
-def test_keys_of_all_auditors_together_would_tell_who_used_them(
+def test_shared_idempotency_keys_would_reveal_other_auditors(
     target: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     since, earlier = submission._changes_since_pricing, submission._original_response

@@ -170,6 +170,16 @@ def test_people_who_changed_after_the_charge_are_not_read(
     # Nobody is given back to who may not have been debited: balances are never too low.
     assert scene.balances() == before
     assert inspect(store, Fraction(10), settings).unbound == 1
+    with store.write() as session:
+        ended = session.get_one(AuditRow, waiting).finished_at
+        charge = session.exec(select(ChargeRow).where(ChargeRow.audit_id == waiting)).one()
+        charge.people_digest = None
+        session.add(charge)
+    # The end of a failed audit shows whole seconds, like that of a released one.
+    assert ended is not None
+    assert ended.microsecond == 0
+    # A charge that has recorded nobody, and debited somebody, is found as well.
+    assert inspect(store, Fraction(10), settings).unbound == 1
 
 
 def test_a_charge_before_migration_0015_reads_and_refunds_nobody(scene: Scene) -> None:

@@ -1,6 +1,6 @@
 """Tutorials run as printed, and print what they show.
 
-`python -m tests.docs.test_tutorials` runs them and writes the outputs into the pages.
+`python -m tests.docs.test_tutorials [NAME…]` runs them and writes the outputs into the pages.
 """
 
 import json
@@ -109,7 +109,7 @@ def test_every_tutorial_is_at_most_two_screens() -> None:
 def main() -> None:
     """Write the outputs of today's commands into the pages."""
     with TemporaryDirectory() as place, demo_running(Path(place)) as made_by_demo:
-        for page in PAGES:
+        for page in [each for each in PAGES if each.stem in sys.argv[1:] or not sys.argv[1:]]:
             with TemporaryDirectory() as folder:
                 printed = [each[2] for each in run_page(page, made_by_demo, Path(folder))]
             page.write_text(with_outputs(page.read_text(), iter(printed)), encoding="utf-8")

@@ -119,7 +119,7 @@ def test_as_many_succeed_as_the_limit_pays_for(
     assert Counter(outcomes.values())[refusal] == refused == len(books.facts("refusal"))
 
 
-def test_nobody_bears_more_than_the_cap_however_many_ask_at_once(
+def test_concurrent_audits_debit_nobody_above_the_cap(
     new_database: Callable[[], str], tmp_path: Path
 ) -> None:
     """Nobody can bear two audits: each person is in exactly one of those that name them."""

@@ -2,21 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from tests.privacy_audit import statistical
-from tests.privacy_audit.parts import Outcome, Part
-from tests.privacy_audit.sensitivity import everything as sensitivity
-from tests.privacy_audit.states import everything as states
-
-# In the order in which they run. A part is added here, and nowhere else.
-PARTS: Mapping[str, Part] = {
-    "sensitivity": sensitivity.run,
-    "states": states.run,
-    "statistics": statistical.run,
-}
+from tests.privacy_audit.all_parts import PARTS, rows_of
+from tests.privacy_audit.parts import Outcome
 
 
 def main(arguments: list[str]) -> int:
@@ -39,17 +30,13 @@ def _in_parallel(names: Sequence[str]) -> Iterator[Outcome]:
     One part leaves processors idle at its end, while another one has work for them.
     """
     with ProcessPoolExecutor(len(names), mp_context=get_context("spawn")) as pool:
-        for rows in pool.map(_rows, names):
+        for rows in pool.map(rows_of, names):
             yield _shown(iter(rows))
 
 
 def _one_by_one(names: Sequence[str]) -> Iterator[Outcome]:
     """Run the parts at full size one after the other: each needs the memory of the machine."""
     return (_shown(PARTS[name](long=True)) for name in names)
-
-
-def _rows(name: str) -> list[str | Outcome]:
-    return list(PARTS[name](long=False))
 
 
 def _shown(rows: Iterator[str | Outcome]) -> Outcome:

@@ -103,7 +103,7 @@ def test_ciphertexts_without_flooding_are_caught(
         return NoisySums(np.stack(words)[:, np.newaxis])
 
     monkeypatch.setattr(EncryptedTable, "plus", bare)
-    monkeypatch.setattr(randomness, "within", lambda bound: 0)
+    monkeypatch.setattr(randomness, "uniform_within", lambda bound: 0)
     found = violated(case)
     assert found[f"{case.name}, ciphertexts"]
     assert not found[case.name]

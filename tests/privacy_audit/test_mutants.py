@@ -73,7 +73,7 @@ def narrower(factor: float) -> Mutate:
             return wanted.make(find_scale(wanted) * factor)
 
         for module in (laplace, gaussian, selection):
-            monkeypatch.setattr(module, "made", made)
+            monkeypatch.setattr(module, "make_calibrated", made)
 
     return mutate
 

@@ -111,7 +111,7 @@ def test_people_whom_another_audit_found_are_read_without_a_debit(
 
 def test_people_above_the_cap_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        lifetime_caps, "people_within_cap", lambda people, _: np.frombuffer(people, "<i8")
+        lifetime_caps, "encode_people_within_cap", lambda people, _: np.frombuffer(people, "<i8")
     )
     monkeypatch.setattr(job, "is_bound", lambda *_: True)
     found = wrong(1, *CHARGED, "charge histogram, upload", "run")

@@ -190,7 +190,7 @@ def test_who_cannot_be_asked_yet_is_refused_alone(
     assert lots == [2]
 
 
-def test_what_the_platform_cannot_bear_for_all_is_charged_one_by_one(
+def test_a_batch_above_the_platform_budget_is_charged_one_by_one(
     new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
 ) -> None:
     """Each costs 2 of rho, and there are 5 of it."""

@@ -341,7 +341,7 @@ def test_the_report_of_a_quarter_in_which_nothing_was(scene: Scene, tmp_path: Pa
     assert "Oversight of all auditors, 2001-Q1" in page
     assert "Nothing was charged in the quarter." in page
     assert "No request was refused in the quarter." in page
-    assert "None was raised in the quarter." in page
+    assert "No flag was raised in the quarter." in page
     with refuses(InputError, "no-such-auditor"):
         scene.deployment.regulator.report(path, quarter="2001-Q1", auditor_id="auditor_" + "0" * 30)
     with pytest.raises(InputError, match="2026-Q4"):

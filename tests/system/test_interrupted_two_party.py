@@ -104,7 +104,7 @@ def test_it_says_that_it_waits_for_the_regulator_and_that_its_key_is_needed(
     regulator = scene.deployment.regulator
     assert f"Waiting for regulator {regulator.researcher_id} to open {audit.id}" in said
     assert f"auditor regulator open {audit.id}" in said
-    assert "Keep this running" in said
+    assert "Keep this process running" in said
     assert regulator.open_run(audit.id).honest
     shown, rest = finished(process)
     assert json.loads(shown)["audit"] == audit.id

@@ -230,7 +230,7 @@ def test_a_mandate_that_renews_says_so(deployment: Deployment) -> None:
     assert mandate.spent == mandate.remaining == 2
 
 
-def test_what_nobody_could_ever_bear_is_refused_before_it_is_paid(
+def test_an_audit_above_the_lifetime_cap_is_refused_before_the_charge(
     tmp_path_factory: pytest.TempPathFactory, platform: Platform
 ) -> None:
     url = sqlite_url(tmp_path_factory.mktemp("cap"))

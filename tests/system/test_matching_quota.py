@@ -39,7 +39,7 @@ def used(store: Store, auditor_id: str) -> int:
 
 
 @pytest.mark.parametrize("strangers", [True, False])
-def test_parts_count_each_time_they_are_sent_whoever_they_find(
+def test_parts_count_each_time_they_are_sent_regardless_of_matches(
     limited: Deployment, world: World, strangers: bool
 ) -> None:
     store, auditor = limited.service.store, limited.auditor()

@@ -238,7 +238,7 @@ def test_a_report_has_chart_table_price_and_checks(
 ) -> None:
     audit = released(kind)
     text = audit.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    for title in ("What was measured", "What was paid", "What this rests on", "Check it yourself"):
+    for title in ("Measurements", "Price", "Assumptions", "Verification"):
         assert f"<h2>{title}</h2>" in text
     assert ("<svg" in text) == bool(audit.figures())
     assert kind in ("most-skewed", "two-party") or audit.figures()

@@ -208,7 +208,7 @@ def assert_others_cannot_open(service: Deployment, audit_id: str) -> None:
         run_opening.state(service.regulator._statements, foreign, Opening(()))
 
 
-def test_a_share_of_runs_is_drawn_by_the_head_that_is_signed_next(
+def test_the_next_checkpoint_draws_which_runs_are_opened(
     service: Deployment, biased_world: World
 ) -> None:
     auditor = auditor_at(service, opened_share="0.5")

@@ -273,6 +273,30 @@ def test_a_part_that_took_long_to_match_does_not_undo_what_came_after(
     assert [part.claim for part in rows_of_parts(service.store, opened)] == [None] * len(kept)
 
 
+def test_a_part_that_took_long_to_arrive_does_not_undo_what_came_meanwhile(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It began to arrive before the newer one of its number, and ended after it."""
+    service, me = deployment.service, raw(deployment, deployment.auditor())
+    opened = me.made("/v1/audiences", {"groups": ["g0"]})["id"]
+    people, waiting = type(service.platform.people), [lambda: me.put(opened, "g0", csv(["newer"]))]
+    match = people.match
+
+    def asked_about_nobody(*asked: Any) -> Persons:
+        # The platform is asked about nobody when a part has arrived, before it is accepted.
+        if waiting and not len(asked[-1]):
+            assert waiting.pop()().is_success
+        return match(*asked)
+
+    monkeypatch.setattr(people, "match", asked_about_nobody)
+    older = me.put(opened, "g0", csv(["older"]))
+    assert older.status_code == 409
+    service.matcher.drain(60)
+    [group] = me.get(f"/v1/audiences/{opened}").json()["groups"]
+    newer = f"sha256:{sha256(csv(['newer'])).hexdigest()}"
+    assert [part["digest"] for part in group["parts"]] == [newer]
+
+
 def test_a_part_that_is_sent_twice_is_kept_once(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

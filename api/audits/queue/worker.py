@@ -115,8 +115,9 @@ class Worker:
         return self._run_next(lambda made: self._release([made]))
 
     def hand_over(self) -> None:
-        """Give up all present audits at once, for another worker; this one can no longer release
-        them.
+        """Give up all present audits at once, for another worker.
+
+        This one can no longer release them.
         """
         if audits := self.leases.tracked:
             leases.release_lease(self.store, audits, now())

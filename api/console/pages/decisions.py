@@ -81,8 +81,9 @@ def mediate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 
 def read_personal_text(form: dict[str, str], name: str = "reasons") -> Personal:
-    """Return an erasable text of a form with a salt. The ledger commits to it. Browsers end lines
-    with CRLF.
+    """Return an erasable text of a form with a salt.
+
+    The ledger commits to it. Browsers end lines with CRLF.
     """
     text = "\n".join(form.get(name, "").strip().splitlines())
     if not text:

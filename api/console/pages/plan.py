@@ -37,8 +37,9 @@ async def get_curve(visit: VisitDep, asked: QuestionQuery) -> Response:
 
 
 def _caller(visit: PageRequest) -> str:
-    """Return the name under which requests are counted; visitors are also rate-limited by
-    network.
+    """Return the name under which requests are counted.
+
+    Visitors are also rate-limited by network.
     """
     if visit.known is not None:
         return visit.known.researcher_id

@@ -23,8 +23,9 @@ _ASKED_SECONDS = 600
 
 @router.get("/sign-in")
 def show_sign_in(visit: VisitDep, session: ReadDep, code: CodeQuery = None) -> Response:
-    """Show the account that the code would sign in, and a button. Opening the link does not use the
-    code.
+    """Show the account that the code would sign in, and a button.
+
+    Opening the link does not use the code.
     """
     holder = sessions.load_holder(session, code) if code else None
     outside = visit.console.outside

@@ -59,7 +59,7 @@ class AudienceRow(SQLModel, table=True):
 
     @property
     def source_for_kinds(self) -> SupportedSource:
-        """Return the source by which kinds of audit say what they support."""
+        """Return the source, in the terms in which kinds of audit state their support."""
         return "confirmed" if self.participation_code else cast("SupportedSource", self.source)
 
 

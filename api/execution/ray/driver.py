@@ -135,8 +135,9 @@ class RayEngine:
 
     @contextmanager
     def _connected(self) -> Iterator[list[Any]]:
-        """Collect the tasks that begin in the block; raise an error of the cluster itself as an
-        outage.
+        """Collect the tasks that begin in the block.
+
+        Raise an error of the cluster itself as an outage.
         """
         _connect(self.cluster)
         begun: list[Any] = []

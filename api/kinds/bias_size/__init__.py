@@ -221,8 +221,9 @@ def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
 
 
 def _corrected(request: BiasSizeRequest, rows: Scored, groups: int) -> Floats:
-    """Return scores with the public correction of their group and bin; outside, of the nearest
-    bin.
+    """Return scores with the public correction of their group and bin.
+
+    A score outside all bins gets the correction of the nearest bin.
     """
     edges = np.asarray(request.bins.edges)
     place = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)

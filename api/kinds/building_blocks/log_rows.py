@@ -106,9 +106,7 @@ class SelectedRows:
 
     @cached_property
     def runs(self) -> tuple[Places, Places]:
-        """Return the first index and the number of each person's rows, for rows ordered by
-        person.
-        """
+        """Return the first index and the number of each person's rows, ordered by person."""
         return find_runs(self.person)
 
     def of(self, persons: Persons) -> "SelectedRows":
@@ -235,8 +233,9 @@ def _read_or_cut(
 
 
 def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> SelectedRows | None:
-    """Return the usable rows of these people, ordered by person; None if they are too many to
-    hold.
+    """Return the usable rows of these people, ordered by person.
+
+    Return None if they are too many to hold.
     """
     columns = selection.wanted.columns
     parts, size = list[SelectedRows](), 0
@@ -310,8 +309,9 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Return the column clipped to the range; most need no clipping, and checking is cheaper than
-    copying.
+    """Return the column clipped to the range.
+
+    Most need no clipping, and checking is cheaper than copying.
     """
     inside = np.min(column, initial=low) >= low and np.max(column, initial=high) <= high
     # With a NaN neither comparison holds, so the column is copied.

@@ -89,8 +89,9 @@ def count(bins: Edges | Levels) -> int:
 
 
 def bin_of(scores: NDArray[np.float64], bins: Edges | Levels) -> NDArray[np.intp]:
-    """Return the bin of each score; one past the last for scores outside, including NaN and
-    infinity.
+    """Return the bin of each score.
+
+    Scores outside, including NaN and infinity, get the number after the last bin.
     """
     if isinstance(bins, Levels):
         levels = np.asarray(bins.levels)

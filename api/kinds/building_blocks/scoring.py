@@ -33,8 +33,6 @@ def score_isolating_failures(
 def require_scoring(
     scores: Scores, content: Mapping[str, Any], context: Mapping[str, str | float]
 ) -> None:
-    """Request the scores of nobody, so that an audience that matched nobody fails like any
-    other.
-    """
+    """Request the scores of nobody, so that an empty audience fails like any other."""
     nobody = np.empty(0, np.int64)
     require_platform_up(adapter_call("score")(lambda: scores.score(content, nobody, context)))

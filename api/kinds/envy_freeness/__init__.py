@@ -108,9 +108,7 @@ class EnvyFreeness:
         return {name: Table(each.bounds, cells[name]) for name, each in plan.items()}
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
-        """Return the memory for the state of each arm of every target, and for the draw of all
-        lots.
-        """
+        """Return the memory for the state of all arms, and for the draw of all lots."""
         places = PLACE_BYTES * audience.members * arms_per_person_of(request)
         return places + ARM_BYTES * request.targets * (request.arms + 1)
 
@@ -190,7 +188,7 @@ def tallied(outcomes: BatchOutcomes, steps: int) -> dict[str, Cells]:
 def _check_criterion(request: EnvyFreenessRequest) -> None:
     if request.criterion == "exact":
         raise _refused(
-            "By the exact criterion everybody is an arm of everybody else, so one person can change"
+            "By the exact criterion everybody is an arm of everybody else. So one person can change"
             " all outcomes, and noise that hides one person hides everything. Request the"
             " probabilistic criterion, with gamma and lam",
             case="exact-criterion",

@@ -1,7 +1,7 @@
 """Search of a kind that a package adds: every request that it names, on every source of people.
 
-All worlds of two people are tried, with scores on both sides of every number in the request, and
-then larger worlds that are drawn at random. The draw is seeded, so that a result can be repeated.
+It tries all worlds of two people, with scores on both sides of every number in the request. Then it
+draws larger worlds at random. The draw is seeded, so that a result can be repeated.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

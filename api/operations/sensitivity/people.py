@@ -27,8 +27,9 @@ _BLANK = (None, None, None)
 
 @dataclass(frozen=True)
 class Human:
-    """Data that a platform holds about one person; a field that a kind does not read has its
-    default.
+    """Data that a platform holds about one person.
+
+    A field that a kind does not read has its default.
 
     `groups` are the groups of the upload in which their identifiers are; the first one is also the
     value of the attribute by which samples are drawn. `sits` are positions in other people's lists:
@@ -114,8 +115,9 @@ class PeopleWorld:
     def score(
         self, content: Mapping[str, Any], persons: Persons, context: Mapping[str, str | float]
     ) -> NDArray[np.float64]:
-        """Return the scores by the content's number, which is its title; at night they are
-        reversed.
+        """Return the scores by the content's number, which is its title.
+
+        At night they are reversed.
         """
         place = int(content["title"])
         found = [self.people[who].scores[place] for who in persons.tolist()]

@@ -14,8 +14,9 @@ SETTLED_SECONDS = 600.0
 
 @dataclass
 class AnsweringModel:
-    """Model whose answers are accepted; an audit with scores of two models begins again with the
-    new one.
+    """Model whose answers are accepted.
+
+    An audit with scores of two models begins again with the new one.
 
     During an update, a service on several machines may answer with the old and the new model by
     turns. A replaced model is not accepted again soon. So equal digests before and after a reading
@@ -28,8 +29,9 @@ class AnsweringModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def current(self, told: str) -> str:
-        """Return the model whose answers are accepted; `told` is the model that the platform states
-        now.
+        """Return the model whose answers are accepted.
+
+        `told` is the model that the platform states now.
         """
         with self._lock:
             if self._may_come(told):

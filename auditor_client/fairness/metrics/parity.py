@@ -46,8 +46,7 @@ def impact_ratio(
 
 
 def passes_four_fifths(estimate: Estimate, least: float = 0.8) -> str:
-    """Return `passes` if neither group has less than 4/5 of the
-    other, `fails`, or
+    """Return `passes` if neither group has less than 4/5 of the other, `fails`, or
     `inconclusive`.
     """
     if estimate.low >= least and estimate.high <= 1 / least:

@@ -1,4 +1,4 @@
-"""Default bins of scores: the planner's, for the people and the noise of a request."""
+"""Default bins of scores, from the planner, for the people and the noise of a request."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +13,9 @@ from openapi.kinds.contract import KindContract
 def planned_bins(
     contract: KindContract, field: str, fields: Mapping[str, Any], facts: RequestFacts
 ) -> dict[str, list[float]]:
-    """Return the edges for a request of which all other fields are known.
+    """Return the edges for a request whose other fields are all known.
 
-    Raise ValidationError where the other fields make no request.
+    Raise ValidationError if the other fields are not a valid request.
     """
     scores = facts.catalogue().score_range
     whole = {**fields, field: {"edges": [scores.low, scores.high]}}
@@ -25,7 +25,7 @@ def planned_bins(
 
 
 def bins_question(request: Any, audience: ForecastAudience) -> BinsQuestion:
-    """Return the public facts from which the edges of a request follow."""
+    """Return the public facts that determine the edges of a request."""
     parts = list(planned_parts(request, audience).values())
     _, people = audience.smallest
     return BinsQuestion(

@@ -45,7 +45,7 @@ class Corrections:
 
     @classmethod
     def of(cls, moments: OutcomeMoments, *, binary: bool = False) -> "Corrections":
-        """Return corrections to the outcomes that the regression of each bin predicts.
+        """Return corrections to the outcomes that each bin's regression predicts, as in the paper.
 
         A bin with too few outcomes is corrected as the nearest bin that has enough, and the lower
         one of two. `InputError` if no bin has.

@@ -32,8 +32,9 @@ def summarise(audit: BiasSizeResult, judged: Judgement) -> Summary:
             tuple(_row(name, each) for name, each in moved.items()),
         ),
         assumptions=(
-            "The correction is the one of the outcome test whose numbers the request names. Scores"
-            " in a bin with too few outcomes are corrected as in the nearest bin that has enough.",
+            "The correction is that of the outcome test whose numbers the request "
+            "states. Scores in a bin with too few outcomes are corrected as in the "
+            "nearest bin that has enough.",
             "The number of opportunities of each query stays the same.",
         ),
     )

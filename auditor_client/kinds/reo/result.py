@@ -117,7 +117,7 @@ class ReoResult(Result[ReoRelease]):
     def monitor(
         self, strategy: str | None = None, group: str | None = None, delta: float = 0.05
     ) -> "Monitoring":
-        """Estimate the penalty of each day; days share delta."""
+        """Return the penalty of each day; days share delta."""
         from auditor_client.reo.monitoring import watch_penalties
 
         days = self.release.days

@@ -40,7 +40,10 @@ def summarise(audit: ReoResult, judged: Judgement) -> Summary:
         table=_table(audit),
         assumptions=(
             "Random traffic shows every item with the same probability.",
-            f"The positive signals ({join_words(made.signals)}) say what is relevant to a viewer.",
+            (
+                f"The positive signals ({join_words(made.signals)}) show which content is "
+                "relevant to a viewer."
+            ),
         ),
     )
 
@@ -62,16 +65,17 @@ def _headline(verdict: Verdict, strategy: str) -> str:
     return {
         "fair": f"Fair by the four-fifths rule: strategy “{strategy}” shows relevant content of"
         " each group equally often.",
-        "unfair": f"Unfair by the four-fifths rule: how often strategy “{strategy}” shows relevant"
-        " content depends on who made it.",
-        "inconclusive": f"Inconclusive: whether strategy “{strategy}” keeps the four-fifths rule"
-        " cannot be told.",
+        "unfair": f"Unfair by the four-fifths rule: strategy “{strategy}” shows relevant content "
+        "more or less often depending on its creator’s group.",
+        "inconclusive"
+        "": f"Inconclusive: this audit cannot tell whether strategy “{strategy}” satisfies "
+        "the four-fifths rule.",
     }[verdict]
 
 
 def _limits(found: "Penalty", delta: float) -> str:
     if not found.defined and found.low <= 0 and found.high >= found.largest:
-        return "There are too few positives to limit the penalty."
+        return "There are too few positive rows for limits of the penalty."
     return f"The penalty lies {format_interval(found.low, found.high)} ({confidence(delta)})."
 
 

@@ -1,16 +1,20 @@
-"""The worst impact ratio of a score histogram in words: what is certain, and what was missed."""
+"""Sentences about the worst impact ratio of a score histogram: certain failures and missed
+chances.
+"""
 
 from auditor_client.fairness.worst_impact import FOUR_FIFTHS, ImpactRatio
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.reporting.metric_sentences import round_down, round_up
 
-# The power with which an audit is said to have been able to exclude a ratio below 4/5.
+# Power at which an audit counts as able to exclude a ratio below 4/5.
 POWER = 0.8
 
 
 def clause(audit: ScoreHistogramResult, impact: ImpactRatio) -> str | None:
-    """Return what the first sentence says of the ratio: a certain failure, or a missed chance."""
+    """Return the clause of the first sentence about the ratio: a certain failure, or a missed
+    chance.
+    """
     if impact.four_fifths() == "fails":
         return (
             f"an impact ratio below {FOUR_FIFTHS:g} is certain: the worst is at most"
@@ -25,9 +29,11 @@ def clause(audit: ScoreHistogramResult, impact: ImpactRatio) -> str | None:
 
 
 def could_exclude(audit: ScoreHistogramResult, impact: ImpactRatio) -> bool:
-    """Return whether an audit of these people and this noise excludes it on a fair platform.
+    """Return whether an audit of these people and this noise excludes such a ratio on a fair
+    platform.
 
-    With a probability of `POWER` or more, where the best-served group has just the least share.
+    The exclusion must have a probability of at least `POWER`, if the best-served group has exactly
+    the smallest share.
     """
     groups = audit.groups()
     bins = len(audit.release.groups[0].counts)
@@ -46,16 +52,16 @@ def could_exclude(audit: ScoreHistogramResult, impact: ImpactRatio) -> bool:
 
 
 def detail(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:
-    """Return the ratio with its limits, or why there is none."""
+    """Return the ratio with its limits, or the reason why there is none."""
     if impact.edge is None:
         return (
-            "There is no impact ratio: above no edge may a group have a share of"
-            f" {impact.least_share:g}, from which a ratio counts."
+            "There is no impact ratio: above no edge can a group have a share of "
+            f"{impact.least_share:g}, from which a ratio counts."
         )
     return (
         f"The worst impact ratio, over all edges above which a group may have a share of"
-        f" {impact.least_share:g}, lies between {round_down(impact.low)} and"
-        f" {round_up(impact.high)};"
+        f" {impact.least_share:g}, lies between {round_down(impact.low)} and "
+        f"{round_up(impact.high)};"
         f" {_measured(audit, impact)}."
     )
 

@@ -23,8 +23,9 @@ def explanation(gap: FairnessGap, alpha: float) -> str:
         of_edges = limits(gap.threshold.low, gap.threshold.high)
         above = f", and the largest gap of shares above one edge {of_edges}"
     interval = (
-        f"The fairness gap of single bins lies {between}{above}; an interval made in this way holds"
-        f" the true gap with a probability of at least {percent(1 - gap.delta)}."
+        f"The fairness gap of single bins lies {between}{above}; an interval computed in "
+        "this way contains the true gap with a probability of at least "
+        f"{percent(1 - gap.delta)}."
     )
     verdict = gap.verdict(alpha)
     if verdict == "inconclusive" and (reason := gap.reason(alpha)):
@@ -59,7 +60,7 @@ def threshold(audit: ScoreHistogramResult, gap: FairnessGap) -> list[str]:
     more, less = gap.threshold.groups
     edges = [f"{low:g}" for low, _ in audit.limits()[1:]]
     at = audit.edge_score(gap.threshold.edge)
-    where = "scores outside of all bins" if at is None else f"scores of {at:g} or above"
+    where = "scores outside all bins" if at is None else f"scores of {at:g} or above"
     listed = f" The edges are {', '.join(edges)}." if edges else ""
     if len(edges) > _MOST_EDGES:
         listed = f" There are {len(edges)} edges from {edges[0]} to {edges[-1]}."
@@ -102,10 +103,11 @@ def joint_guarantee(study: StudyFound, verdicts: int) -> str:
 
 def definition() -> str:
     return (
-        "The fairness gap is the largest difference, over all bins of scores and all pairs of"
-        " groups, between the shares of two groups whose scores fall into that bin. The verdict"
-        " covers it and the largest difference of shares above any edge, because a smooth bias"
-        " hides from single bins. Both are 0 when scores are distributed alike in all groups."
+        "The fairness gap is the largest difference between the shares of two groups "
+        "with scores in the same bin. It is taken over all bins of scores and all pairs "
+        "of groups. The verdict covers it and the largest difference of shares above any "
+        "edge, because a smooth bias hides from single bins. Both are 0 when scores are "
+        "distributed alike in all groups."
     )
 
 

@@ -98,7 +98,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return float(self.clusters["design_effect"]) if self.clusters else 1.0
 
     def groups(self) -> "dict[str, GroupCounts]":
-        """Return the groups as the analysis takes them: counts, their noise, the known sizes.
+        """Return the groups for the analysis: counts, their noise, and known sizes.
 
         People in clusters count as fewer who are independent; `scored_groups` has them all.
         """
@@ -162,7 +162,8 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         return LEAST_SHARE if stated is None else float(stated)
 
     def worst_impact(self, delta: float = 0.05, least_share: float | None = None) -> "ImpactRatio":
-        """Return the worst impact ratio over edges above which a group may have the least share.
+        """Return the worst impact ratio over all edges above which a group may have the least
+        share.
 
         That share is the signed request's. Raise InputError if another is given: one chosen after
         the audit would have no error probability.

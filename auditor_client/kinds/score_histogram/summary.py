@@ -15,7 +15,7 @@ MOST_ROWS = 25
 
 
 def summarise(audit: ScoreHistogramResult, judged: Judgement) -> Summary:
-    """Return the verdict at the judgement's tolerance, where the gap lies and what drives it."""
+    """Return the verdict at the judgement's tolerance, the gap's interval and its driver."""
     gap, ratio = audit.fairness_gap(judged.delta), audit.worst_impact(judged.delta)
     said, more = gap.explain(judged.alpha, audit.bin_names()), impact.clause(audit, ratio)
     return Summary(

@@ -1,10 +1,11 @@
 """Reference pages, generated from the code, so that they cannot disagree with it."""
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from docs.site.reference import commands, http_api, kinds, metrics, problems, settings
+from docs.site.reference import commands, file_formats, http_api, kinds, metrics, problems, settings
 
 ROOT = Path(__file__).parents[3]
 
@@ -16,6 +17,9 @@ _MAKERS = {
     "kinds": kinds.page,
     "problems": problems.page,
     "metrics": metrics.page,
+    "file-formats": partial(
+        file_formats.page, json.loads((ROOT / "openapi/openapi.json").read_text(encoding="utf-8"))
+    ),
 }
 # Places of the generated pages in the site.
 REFERENCE = tuple(f"reference/{name}.md" for name in _MAKERS)

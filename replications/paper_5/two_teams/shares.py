@@ -7,7 +7,7 @@ their sum is the product. Each party sums its own shares over the rows of each c
 The party that learns a sum gets only the other's share of that sum.
 
 There is one sum for each cell, tuple and column, and no resample. Sums of resamples whose draws are
-known are linear equations: from as many as there are units, the learner solves for every product.
+known are linear equations: with one resample per unit, the learner solves for every product.
 
 Noise. In slots, weights are a polynomial with coefficients up to t/2: the noise of a product is up
 to N·(t/2) times that of the values, which is why this ring is larger than that of `sums`.

@@ -82,7 +82,7 @@ def test_a_bill_is_paid_at_the_change_one_price_by_everybody(books: Books) -> No
     ("rho", "refused"),
     [(("0.4", "1"), False), (("0.4", "1.000000000001"), True), (("2", "4"), True)],
 )
-def test_what_nobody_could_bear_is_refused_by_its_change_one_price(
+def test_an_audit_above_every_cap_is_refused_by_its_change_one_price(
     books: Books, rho: tuple[str, str], refused: bool
 ) -> None:
     assert books.settings.person_lifetime_rho == Decimal(1)

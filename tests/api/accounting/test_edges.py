@@ -112,7 +112,7 @@ def test_a_refund_of_an_old_window_gives_nothing_to_the_new_one(books: Books) ->
     assert books.platform()[1] == Fraction(1, 2)
 
 
-def test_an_account_that_is_ahead_of_the_books_stays_there(books: Books) -> None:
+def test_a_platform_account_ahead_of_the_clock_stays_there(books: Books) -> None:
     """As after a restore in parts: what is charged meanwhile counts in the later window."""
     grant(books, None, limit=100)
     charge(books, at=0)
@@ -129,7 +129,7 @@ def test_an_account_that_is_ahead_of_the_books_stays_there(books: Books) -> None
         assert session.exec(select(PlatformAccountRow.window)).one() == ahead
 
 
-def test_a_person_bears_the_cap_to_the_last_unit_and_no_more(books: Books) -> None:
+def test_a_person_is_debited_up_to_the_cap_exactly(books: Books) -> None:
     grant(books, None, limit=100)
     assert books.bearers(charge(books, at=0)) == EVERYBODY
     assert books.bearers(charge(books, at=0, audience="a1")) == EVERYBODY
@@ -139,7 +139,7 @@ def test_a_person_bears_the_cap_to_the_last_unit_and_no_more(books: Books) -> No
     assert books.sound()
 
 
-def test_a_refund_lets_people_bear_again_and_only_those_who_bore(books: Books) -> None:
+def test_a_refund_credits_exactly_the_people_who_were_debited(books: Books) -> None:
     grant(books, None, limit=100)
     books.seal("a2", {"g0": {1, 7}}, groups_per_person=1)
     charge(books, at=0)

@@ -40,7 +40,7 @@ costs = st.sampled_from([Fraction(1, 10**12), Fraction(1, 4), Fraction(1, 2), Fr
 
 @pytest.fixture(autouse=True)
 def _few_blocks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(balance_blocks, "AT_ONCE", 2)
+    monkeypatch.setattr(balance_blocks, "BLOCKS_PER_QUERY", 2)
 
 
 @pytest.fixture
@@ -281,7 +281,7 @@ def test_an_inspection_finds_what_samples_bore_that_was_changed(
     assert (found.differing, found.above_cap) == (1, 0)
 
 
-def test_an_upload_bears_nothing_as_a_sample(books: Books) -> None:
+def test_an_upload_is_not_debited_as_a_sample(books: Books) -> None:
     _charged(books, source="upload")
     assert inspect(books.store, CAP).sound
     _change(books, "drawn", 3 * 10**12 // 4)

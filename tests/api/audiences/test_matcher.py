@@ -168,7 +168,7 @@ def waiting_for_threads() -> Iterator[Callable[[int], None]]:
 
 @pytest.mark.parametrize("everybody", [True, False])
 @pytest.mark.parametrize("victim", [None, "u0", "u39"])
-def test_a_part_is_written_down_at_its_public_time_whoever_was_found(
+def test_a_part_is_stored_at_its_public_time_regardless_of_matches(
     store: Store, settings: Settings, part: ClaimedPart, everybody: bool, victim: str | None
 ) -> None:
     scene = Scene(store, settings, Uneven(everybody=everybody, victim=victim))
@@ -185,7 +185,7 @@ def test_a_part_is_written_down_at_its_public_time_whoever_was_found(
 
 
 @pytest.mark.parametrize("steps", [1, 3])
-def test_a_late_part_is_written_down_at_the_next_public_time_and_the_operator_is_told(
+def test_a_late_part_is_stored_at_the_next_public_time_and_reported(
     store: Store,
     settings: Settings,
     part: ClaimedPart,

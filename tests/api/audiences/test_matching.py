@@ -51,7 +51,7 @@ def as_people(platform: Even) -> People:
     return cast("People", platform)
 
 
-def test_a_part_is_whom_it_found_in_order_its_digest_and_its_sketch(settings: Settings) -> None:
+def test_a_matched_part_has_people_in_order_digest_and_sketch(settings: Settings) -> None:
     found = match_people(as_people(Even()), PEOPLE, settings)
     assert found.kind == "email_sha256"
     assert found.persons.tolist() == [h[0] if h[0] % 2 == 0 else -1 for h in HASHES]

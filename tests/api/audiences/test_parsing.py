@@ -111,7 +111,7 @@ def test_malformed_csv_is_reported_with_its_line(body: bytes, line: int | None) 
     assert refused(body) == line
 
 
-def test_the_line_is_right_far_into_a_large_file() -> None:
+def test_the_line_number_is_right_far_into_a_large_file() -> None:
     many = 300_000
     assert refused("username\n" + "ada\n" * many + "a,b\n") == many + 2
     assert refused("username\n" + "ada\n" * many + "a b\n") == many + 2

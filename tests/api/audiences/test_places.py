@@ -28,7 +28,7 @@ def test_one_auditor_alone_leaves_a_place_for_another(places: MatchingPlaces) ->
     assert not taken(places, "b", 1)
 
 
-def test_auditors_who_wait_lower_the_share_of_the_others(places: MatchingPlaces) -> None:
+def test_waiting_auditors_lower_the_share_of_the_others(places: MatchingPlaces) -> None:
     for auditor in "bcd":
         places.wait_for(auditor, 1)
     assert len(taken(places, "a", PARTS)) == 0  # the others hold fewer, or came first
@@ -46,7 +46,7 @@ def test_every_auditor_gets_a_place_where_there_are_enough(places: MatchingPlace
     assert places.take(late)
 
 
-def test_auditors_who_hold_as_many_are_served_in_the_order_of_arrival(
+def test_auditors_with_equal_places_are_served_in_arrival_order(
     places: MatchingPlaces,
 ) -> None:
     held = [*taken(places, "a", PARTS - 1), *taken(places, "b", 1)]

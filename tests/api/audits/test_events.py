@@ -58,7 +58,7 @@ def no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_LATE", 10 * PATIENCE)
 
 
-def test_a_state_that_changes_is_told() -> None:
+def test_a_state_change_is_published() -> None:
     async def test() -> None:
         books = Books({"a": "charged"})
         streams = AuditEvents(books.read)

@@ -1,6 +1,7 @@
 """Every release can be encoded, whatever is drawn, and noise that is too wide is refused before."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from privacy.waist import (
     LaplaceTree,
     NoisyMax,
 )
+from privacy.waist.tree import worst_prefix
 
 KEY = OKPKey.generate_key("Ed25519", parameters={"kid": "receipts"})
 DIGEST = "sha256:" + "0" * 64
@@ -152,6 +154,19 @@ def test_the_smallest_parameter_that_is_named_is_the_smallest(mechanism: Any) ->
     assert enough.scale * 28 < LARGEST
     assert enough.error(0.05) < LARGEST
     assert enough.error(2**-40 / enough.bounds.cells) < LARGEST or mechanism.name == "laplace-tree"
+
+
+@pytest.mark.parametrize("leaves", [2, 30, 500])
+def test_a_running_count_adds_up_the_noise_of_many_nodes(leaves: int) -> None:
+    tree = LaplaceTree(Bounds.counts((3, leaves), 10**9), Fraction(1, 10**6))
+    found = waist.find_overflow((("cdf", tree),), 0)
+    assert found is not None
+    assert found.smallest is not None
+    # By Cauchy and Schwarz the worst running count has this many times the largest noise of a node,
+    # of which there is room for ln(2 · 2^40), which is above 28.
+    bounds = tree.nodes.bounds
+    factor = worst_prefix(leaves, tree.branching) * math.sqrt(bounds.shape[1])
+    assert float(found.smallest) > 28 * factor * bounds.added.l1 / LARGEST
 
 
 def test_encrypted_sums_may_be_larger_than_a_number_of_json() -> None:

@@ -8,12 +8,18 @@ import pytest
 
 from api.accounting.prices import exact_price
 from api.audits.pricing import load_audience_facts, price_plan, require_currency
+from api.audits.request_pricing import AuditSubject, price_request
 from api.db import AudienceRow
+from api.kernel.clock import EPOCH
+from api.kinds.protocol import Source
 from api.kinds.registry import AudienceFacts
+from api.platforms.interfaces import Platform
+from openapi.resources import BalanceHistogramRequest
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.waist import DiscreteGaussian, DiscreteLaplace
 from tests.api.accounting.books import Books
+from tests.world import make_settings
 
 BOUNDS = Bounds.counts((2,), 1)
 LAPLACE = {
@@ -48,6 +54,37 @@ def test_in_a_sample_people_displace_each_other(books: Books, source: str, slots
     assert found.members == 15
     # How many matched is private where it was not said to be known.
     assert found.known_sizes is None
+
+
+@pytest.mark.parametrize(
+    ("source", "assumes"), [("sample", ["uncounted-displacement"]), ("upload", [])]
+)
+def test_a_price_says_that_displacement_is_not_counted(
+    platform: Platform, source: Source, assumes: list[str]
+) -> None:
+    request = BalanceHistogramRequest.model_validate(
+        {
+            "kind": "balance-histogram",
+            "audience_id": f"audience_{'0' * 30}",
+            "bins": {"edges": [0, 1]},
+            "epsilon": "1",
+        }
+    )
+    slots = source == "sample"
+    facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, source=source, members=5)
+    audience = AudienceRow(
+        id="a",
+        auditor_id="lab",
+        researcher_id="ada",
+        state="sealed",
+        source=source,
+        groups_per_person=1,
+        created_at=EPOCH,
+        expires_at=EPOCH,
+    )
+    subject = AuditSubject((), audience, facts)
+    priced = price_request(subject, request, platform, make_settings("sqlite://", "http://a"))
+    assert priced.shown.assumes == assumes
 
 
 @pytest.mark.parametrize(("declared", "counted"), [(1, 1), (2, 2), (5, 2)])

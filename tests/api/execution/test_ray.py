@@ -267,7 +267,7 @@ def test_a_model_that_changes_in_the_cluster_while_it_scores_is_noticed(
 
 
 @pytest.mark.parametrize("kind", ["log-cdf", "outcome-test"])
-def test_a_person_because_of_whom_pieces_cannot_be_scanned_is_cut_and_nobody_else(
+def test_a_person_who_breaks_a_scan_is_dropped_alone(
     here: Platform, there: AuditContext, folder: Path, same_rows: None, kind: str
 ) -> None:
     (folder / "touchy").touch()

@@ -122,7 +122,7 @@ def test_rows_of_a_person_fall_on_one_another_in_each_of_their_groups(
 @pytest.mark.parametrize("slots", [False, True])
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize(("places", "furthest"), [(None, 4), (3, 10)])
-def test_the_size_of_a_bias_counts_whom_a_row_displaces(
+def test_bias_size_counts_the_people_whom_a_row_displaces(
     places: int | None, furthest: int, rows: int, slots: bool
 ) -> None:
     request = (

@@ -123,7 +123,7 @@ def test_only_rows_with_the_words_asked_for_count(tmp_path: Path) -> None:
     assert (found[0] == obvious(request, young, set(range(40)))).all()
 
 
-def test_a_viewer_has_so_many_rows_over_everything_together(tmp_path: Path) -> None:
+def test_the_row_limit_of_a_viewer_covers_all_cells(tmp_path: Path) -> None:
     platform = platform_of(tmp_path, rows(50, 40))
     for most in (1, 3):
         found = counted(asked(rows_per_person=most), platform, (np.arange(50),))

@@ -175,7 +175,7 @@ def test_bins_and_sizes_cost_what_is_asked_for_each(
     assert total.debit(currency) == 2 * (Fraction(for_bins) + Fraction(for_sizes))
 
 
-def test_a_size_is_told_by_how_it_is_known() -> None:
+def test_the_description_of_a_size_says_how_it_is_known() -> None:
     """An exact size is told only where it is public."""
     known = AudienceFacts(("g0", "g1"), 1, known_sizes=(5, 6))
     cells = {"bins": np.array([[1, 2, 3], [4, 5, 6]]), "sizes": np.array([70, 80])}

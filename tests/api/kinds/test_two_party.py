@@ -188,6 +188,47 @@ def test_kernels() -> None:
     assert values(request) == [one(0.8, 1.0), [0, 0], [0, 0], two]
 
 
+def test_numbers_beyond_the_public_range_are_clipped_to_it() -> None:
+    class Beyond(TinyLogs):
+        def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Any:
+            for batch in super().read(log, persons, columns):
+                beyond = pa.array([7.0] * len(batch), pa.float64())
+                yield batch.set_column(batch.schema.get_field_index("score"), "score", beyond)
+
+    request = asked_of_lists(
+        name="pot",
+        log="people shown",
+        per_viewer=3,
+        per_candidate=2,
+        outcome_range={"low": 0, "high": 1},
+        points=[1.0],
+        bandwidth=0.2,
+    )
+    found = values_of(request, [], replace(PLATFORM, logs=Beyond()))(PERSONS)
+    # Every score counts as 1, where the kernel is 1: one place of 4, and two of 2.
+    assert found.tolist() == [[1_000, 1_000], [0, 0], [0, 0], [2_000, 1_000]]
+
+
+def test_every_audit_draws_lists_by_a_secret_of_its_own() -> None:
+    class Many(TinyLogs):
+        """Person 1 has twelve lists. What is relevant is in another place of each."""
+
+        def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Any:
+            places = [(q, r) for q in range(12) for r in range(12) if 1 in persons]
+            query, rank = np.reshape(places, (-1, 2)).T.astype(np.int64)
+            whole = {"person": np.ones_like(query), "query": query, "rank": rank + 1}
+            names = ("person", *columns)
+            yield pa.record_batch(
+                {n: pa.array(whole.get(n, (query == rank).astype(float))) for n in names}
+            )
+
+    request = asked_of_lists(name="ndcg", log="items shown", per_viewer=1, length=12)
+    logs = replace(PLATFORM, logs=Many())
+    drawn = {values_of(request, [], logs)(np.array([1]))[0, 1] for _ in range(20)}
+    # Twenty draws of twelve lists are the same with probability 12^-19, below 1e-20.
+    assert len(drawn) > 1
+
+
 def test_lists_that_an_adapter_cannot_read_are_not_there() -> None:
     class Broken(TinyLogs):
         def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Any:

@@ -209,7 +209,7 @@ def test_a_platform_without_a_model_says_nothing_of_one(store: Store, platform: 
     assert [row.kind for row in rows(store)] == ["settings"]
 
 
-def test_processes_that_start_together_say_it_once(store: Store) -> None:
+def test_processes_that_start_together_record_settings_once(store: Store) -> None:
     def start(_: int) -> None:
         with store.write() as session:
             record_change(session, "model", {"digest": "sha256:" + "2" * 64})

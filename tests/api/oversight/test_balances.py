@@ -13,6 +13,7 @@ from api.accounting.balances import SpentBalances
 from api.accounting.lifetime_caps import LifetimeDebit
 from api.audits.pricing import price_plan
 from api.db import AudienceRow, Store
+from api.kernel.clock import EPOCH
 from api.kernel.errors import InvalidBinsError, UnsupportedAuditError
 from api.kinds.balance_histogram import BALANCES, BalanceHistogram
 from api.kinds.context import in_process_context
@@ -60,7 +61,16 @@ def test_an_audit_leaves_out_its_own_charge_wherever_it_was_written(
     facts = AudienceFacts(("g0",), 1, None, fixed_slots=drawn)
     # Under change-one this epsilon costs 2 of rho.
     shown = price_plan(KIND.plan(request(epsilon="1"), facts), "rho")
-    audience = AudienceRow(source=source)
+    audience = AudienceRow(
+        id="a",
+        auditor_id="lab",
+        researcher_id="ada",
+        state="sealed",
+        source=source,
+        groups_per_person=1,
+        created_at=EPOCH,
+        expires_at=EPOCH,
+    )
     read = SpentBalances.as_of_charge(store, shown, audience, CAP)
     assert read.shares(np.array([person], np.int64)).tolist() == [0.3]
 

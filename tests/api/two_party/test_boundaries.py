@@ -260,7 +260,7 @@ def test_of_a_stranger_there_is_noise_of_the_stated_scale_and_nothing_else(
     assert abs(noise.mean() - 1) < 5.5 / np.sqrt(120)
 
 
-def test_whom_a_hidden_audience_finds_bears_the_audit_once(
+def test_people_found_by_a_hidden_audience_are_debited_once(
     service: Deployment, auditor: Auditor, world: World
 ) -> None:
     names = usernames(world, 20) + usernames(world, 5, strangers=True)

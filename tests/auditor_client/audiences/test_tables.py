@@ -35,7 +35,7 @@ def test_every_kind_of_frame_gives_the_same_members(make: Any) -> None:
     assert (members.without_identifier, members.repeated) == (1, 1)
     assert members.notes() == [
         "1 rows had no identifier and were dropped.",
-        "1 rows named somebody who was in the group already.",
+        "1 rows repeated somebody who was in the group already.",
     ]
 
 

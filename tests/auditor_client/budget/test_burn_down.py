@@ -119,7 +119,7 @@ def test_the_chart_says_what_is_left_and_can_be_read_without_colour(tmp_path: Pa
         assert written.lstrip().startswith(starts)
         assert b"https://cdn" not in written
     drawn = (tmp_path / "a.svg").read_text()
-    assert "8 more audits like the last" in drawn
+    assert "8 more audits like the latest" in drawn
     assert f'role="img" aria-label="{describe_panel(first)}"' in drawn
     with refuses(InputError, "chart-format", ".pdf"):
         save(burn_down_chart([first]), tmp_path / "a.pdf")

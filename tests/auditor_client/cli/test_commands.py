@@ -118,7 +118,7 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert run(app, arguments).exit_code == 2
 
 
-def test_a_problem_of_the_service_is_told(service: ScriptedService) -> None:
+def test_a_problem_of_the_service_is_printed(service: ScriptedService) -> None:
     sign_up(service)
     service.on("GET", "/v1/budget", refuse("forbidden", "The token lacks the scope"))
     done = run(app, ["budget", "-p", "demo"])
@@ -292,7 +292,7 @@ def test_parquet_is_read_too(tmp_path: Path) -> None:
     assert read_table(tmp_path / "people.parquet", ["username", "g"], None) == table
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_text("no")
     with refuses(InputError, "unreadable"):
         read_table(tmp_path / "bad.parquet", [], None)

@@ -66,14 +66,14 @@ def test_a_changed_model_is_found_and_where() -> None:
     found = consistency([audit(1, first), audit(2, second)], "repeat")
     assert found.verdict == "irreconcilable"
     assert found.worst == "woman, scores 0.666667 to 1"
-    assert "signed that one model made them" in found.explain()
+    assert "signed that one model made all releases" in found.explain()
 
 
 def test_an_answer_that_is_repeated_is_too_alike() -> None:
     counts = {"g0": [*range(20, 50), 0], "g1": [*range(30, 60), 1]}
     found = consistency([audit(1, counts), audit(2, counts)], "repeat")
     assert found.verdict == "too alike"
-    assert "does not agree so well" in found.explain()
+    assert "does not agree this well" in found.explain()
 
 
 def test_receipt_files_will_do(tmp_path: Path) -> None:

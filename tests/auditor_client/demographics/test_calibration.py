@@ -76,4 +76,4 @@ def test_labels_that_are_worse_than_base_rates_are_warned_of_with_both_figures()
     assert f"{check.baseline:.3f}" in words
     # Those that know the shares alone are as good as the baseline, but for rounding.
     good, true = drawn(2_000, 4)
-    assert "more than base rates" in calibration(good, true).explain()
+    assert "better than base rates" in calibration(good, true).explain()

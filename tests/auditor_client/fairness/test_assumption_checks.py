@@ -24,9 +24,9 @@ def test_a_small_unbalanced_audit_gets_a_warning() -> None:
     counts = {"g0": [20, 20, 0], "g1": [2100, 1900, 0]}
     found = checked(counts, kind="noisy", sizes={"g0": 40, "g1": 4000})
     assert found["enough people for Theorem 1"].holds is False
-    assert "holds all the same" in found["enough people for Theorem 1"].words
+    assert "is still valid" in found["enough people for Theorem 1"].words
     assert found["groups in balance"].holds is False
-    assert "more people there help most" in found["groups in balance"].words
+    assert "more people in that group help most" in found["groups in balance"].words
 
 
 def test_nobody_and_people_in_no_bin_are_distinguished() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from auditor_client.fairness.gap import FairnessGap, certain_gap, fairness_gap, measured_groups
-from auditor_client.fairness.thresholds import edge_levels, lower_limit
+from auditor_client.fairness.thresholds import certify_within, edge_levels, lower_limit, upper_limit
 from auditor_client.stats.noise import Laplace, NoNoise
 
 Floats = NDArray[np.float64]
@@ -145,6 +145,41 @@ def test_lower_limits_miss_no_more_often_than_delta_says(
     # 9 cases, 2 counts, each by a binomial test at 1e-8: fails falsely in less than 2e-7.
     assert missed <= stats.binom.ppf(1 - 1e-8, runs, delta / 2)
     assert certain <= stats.binom.ppf(1 - 1e-8, runs, delta)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sizes", ["noisy", "estimated"])
+@pytest.mark.parametrize(("people", "bins"), [((60, 60), 2), ((150, 50), 6)])
+def test_upper_limits_miss_no_more_often_than_delta_says(
+    people: tuple[int, int], bins: int, sizes: str
+) -> None:
+    """A right limit misses at most 15 %: 22 of 40 and more has a probability below 1e-6."""
+    gap, delta, generator = 0.3, 0.3, np.random.default_rng(23)
+    missed = 0
+    for _ in range(40):
+        given = release(generator, people, smooth(bins, gap), sizes)
+        size_noise = Laplace(0.25) if sizes == "noisy" else NoNoise()
+        noisy = given.get("noisy_sizes", {})
+        groups = measured_groups(given["counts"], Laplace(1.0), {}, noisy, size_noise)
+        missed += certify_within(list(groups.values()), delta, gap - 1e-9)
+    assert missed < 22
+
+
+def test_private_sizes_hardly_widen_the_limits_of_thresholds() -> None:
+    """The width with bought numbers is within 1.15 of that with exact ones, over five releases."""
+    generator = np.random.default_rng(31)
+    private, known = [], []
+    for _ in range(5):
+        given = release(generator, (400, 400), smooth(12, 0.0), "noisy")
+        groups = measured_groups(
+            given["counts"], Laplace(1.0), {}, given["noisy_sizes"], Laplace(0.25)
+        )
+        exact = measured_groups(
+            given["counts"], Laplace(1.0), dict.fromkeys(given["counts"], 400), {}, NoNoise()
+        )
+        private.append(upper_limit(list(groups.values()), 0.1))
+        known.append(upper_limit(list(exact.values()), 0.1))
+    assert np.mean(private) <= 1.15 * np.mean(known)
 
 
 def test_a_gap_of_bins_alone_has_no_threshold() -> None:

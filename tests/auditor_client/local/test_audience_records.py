@@ -34,7 +34,7 @@ def test_the_salt_is_not_printed() -> None:
     assert "secret" not in repr(Record({}, b"secret"))
 
 
-def test_a_broken_record_is_told(home: Path) -> None:
+def test_a_broken_record_is_reported(home: Path) -> None:
     save_record(AUDIENCE_ID, Record({}))
     (home / "audiences" / f"{AUDIENCE_ID}.json").write_text("{}")
     with refuses(ProfileError, "unreadable"):

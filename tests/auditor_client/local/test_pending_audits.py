@@ -80,7 +80,7 @@ def test_the_signed_request_is_on_disk_when_it_is_sent(
     service.on("POST", "/v1/audits", seen)
     with pytest.raises(ConnectionBrokenError) as caught:
         run(auditor)
-    assert any("Run the same again" in note for note in caught.value.__notes__)
+    assert any("Run the same call again" in note for note in caught.value.__notes__)
     [record] = found
     assert record["key"] == record["sent"].headers["idempotency-key"]
     assert record["signature"] == record["sent"].headers["statement-signature"]

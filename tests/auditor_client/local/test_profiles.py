@@ -50,7 +50,7 @@ def test_a_name_must_be_a_plain_word(name: str) -> None:
         save_profile(name, "https://audit.example", "res_1", "key.jwk")
 
 
-def test_broken_profiles_are_told(home: Path) -> None:
+def test_broken_profiles_are_reported(home: Path) -> None:
     home.mkdir()
     (home / "profiles.toml").write_text("[demo\n")
     with refuses(ProfileError, "unreadable"):

@@ -147,7 +147,7 @@ def test_a_receipt_file_with_two_groups_of_one_name_is_refused(tmp_path: Path) -
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": "other"}', '{"format": "platform-auditor/receipt/v1"}']
 )
-def test_what_is_no_receipt_file_is_told(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_receipt_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "receipt.json"
     path.write_text(text)
     case = "another-format" if text == '{"format": "other"}' else "not-a-receipt-file"

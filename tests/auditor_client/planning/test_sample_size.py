@@ -146,7 +146,7 @@ def test_a_verdict_needs_far_fewer_people_than_theorem_1() -> None:
 
 
 def test_unknown_sizes_cost_people() -> None:
-    assert verdict_size(0.2) < verdict_size(0.2, sizes="noisy")
+    assert verdict_size(0.2, criterion="bins") < verdict_size(0.2, sizes="noisy", criterion="bins")
 
 
 def test_the_quick_answer_is_that_of_the_simulation() -> None:
@@ -167,7 +167,7 @@ def test_larger_gaps_need_fewer_people() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"power": 1.0}, {"true_gap": 0.2}, {"true_gap": -0.1}])
-def test_hopeless_plans_are_refused(bad: dict[str, float]) -> None:
+def test_plans_that_cannot_succeed_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="power"):
         verdict_size(0.2, **bad)  # type: ignore[arg-type]
 

@@ -142,7 +142,7 @@ def clustered(rng: np.random.Generator, rows: int, viewers: int, chance: float) 
     return pl.DataFrame({"like": rng.random(rows) < mood, "young_adult": young, "viewer": viewer})
 
 
-def test_intervals_hold_on_clustered_logs_if_viewers_are_told() -> None:
+def test_intervals_hold_on_clustered_logs_if_viewers_are_given() -> None:
     rng = np.random.default_rng(7)
     held, naive = 0, 0
     for _ in range(150):

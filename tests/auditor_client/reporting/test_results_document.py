@@ -96,7 +96,7 @@ def test_metrics_are_chosen() -> None:
     assert "Of man, 90.0 percentage points less than of woman score 0.5 or above" in parity.words
 
 
-def test_the_four_fifths_rule_is_told() -> None:
+def test_the_results_state_the_four_fifths_rule() -> None:
     only = MetricSelection(only=("impact-ratio",), thresholds=(0.5,))
     [found] = analyse(finished(UNFAIR), selection=only).metrics
     assert found.four_fifths == "fails"

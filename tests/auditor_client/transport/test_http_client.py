@@ -145,7 +145,7 @@ def test_a_refusal_by_something_else_is_still_an_error(
         public.get("/x", Budget)
 
 
-def test_an_answer_outside_of_the_contract_is_told(
+def test_an_answer_outside_of_the_contract_is_reported(
     service: ScriptedService, public: Transport
 ) -> None:
     service.on("GET", "/x", answer({"mandates": "many"}))
@@ -218,7 +218,7 @@ def test_each_assertion_is_fresh_and_says_who(service: ScriptedService, auditor:
     assert forms[0]["grant_type"] == ["client_credentials"]
 
 
-def test_a_key_the_service_does_not_know_is_told(
+def test_a_key_that_the_service_does_not_know_is_reported(
     service: ScriptedService, auditor: Auditor
 ) -> None:
     service.on("POST", "/oauth/token", answer({"error": "invalid_client"}, status=401))

@@ -74,7 +74,9 @@ def test_json_will_do(tmp_path: Path, file: Path) -> None:
         ({"colour": "blue"}, "colour"),
     ],
 )
-def test_what_does_not_fit_is_told(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+def test_an_invalid_application_is_reported(
+    tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
     fields = {**tomllib.loads(TEMPLATE), **change}
     with pytest.raises(InputError, match=named):
         application_of(fields, KEY, tmp_path)
@@ -100,7 +102,7 @@ def test_a_private_key_of_somebody_else_is_refused(tmp_path: Path) -> None:
         application_of({"individuals": people}, KEY, tmp_path)
 
 
-def test_a_broken_file_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_application_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "application.toml"
     path.write_text("organisation = ")
     with refuses(InputError, "unreadable"):

@@ -158,7 +158,7 @@ def test_webhooks_by_command(place: Deployment) -> None:
 
 
 @pytest.mark.usefixtures("profiles")
-def test_wrong_words_are_told(place: Deployment, tmp_path: Path) -> None:
+def test_invalid_values_of_options_are_reported(place: Deployment, tmp_path: Path) -> None:
     made = applied(place, tmp_path)
     regulator = ("-p", "regulator")
     decide = ("regulator", "decide", made["id"])

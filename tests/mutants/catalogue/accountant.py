@@ -51,7 +51,7 @@ MUTANTS = (
         "api/accounting/platform_budget.py",
         "_LATER = case((_WINDOW < _NUMBER, _NUMBER), else_=_WINDOW)",
         "_LATER = _NUMBER",
-        (f"{EDGES}::test_an_account_that_is_ahead_of_the_books_stays_there",),
+        (f"{EDGES}::test_a_platform_account_ahead_of_the_clock_stays_there",),
     ),
     Mutant(
         "old_window_is_refunded_to_the_new",
@@ -67,7 +67,7 @@ MUTANTS = (
         "api/accounting/charge.py",
         "cost, cap = price.rho.change_one, settings.person_lifetime_rho",
         "cost, cap = price.rho.add_remove, settings.person_lifetime_rho",
-        (f"{BILLS}::test_what_nobody_could_bear_is_refused_by_its_change_one_price",),
+        (f"{BILLS}::test_an_audit_above_every_cap_is_refused_by_its_change_one_price",),
     ),
     Mutant(
         "lifetime_cap_plus_one_audit",
@@ -75,7 +75,7 @@ MUTANTS = (
         "api/accounting/lifetime_caps.py",
         "cap - amount",
         "cap",
-        (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
+        (f"{EDGES}::test_a_person_is_debited_up_to_the_cap_exactly",),
     ),
     Mutant(
         "exhausted_people_are_scored",
@@ -83,7 +83,7 @@ MUTANTS = (
         "api/accounting/lifetime_caps.py",
         "[None if mask.all() else mask for mask in masks]",
         "[None for _ in masks]",
-        (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
+        (f"{EDGES}::test_a_person_is_debited_up_to_the_cap_exactly",),
     ),
     Mutant(
         "exclusion_is_inverted",
@@ -91,7 +91,7 @@ MUTANTS = (
         "api/accounting/lifetime_caps.py",
         "group[_mask(those, len(group))]",
         "group[~_mask(those, len(group))]",
-        (f"{EDGES}::test_a_refund_lets_people_bear_again_and_only_those_who_bore",),
+        (f"{EDGES}::test_a_refund_credits_exactly_the_people_who_were_debited",),
     ),
     Mutant(
         "refund_charges_again",
@@ -115,7 +115,7 @@ MUTANTS = (
         "api/accounting/balance_blocks.py",
         "np.add(there, amount, out=there, where=able)",
         "np.add(there, amount, out=there)",
-        (f"{EDGES}::test_a_person_bears_the_cap_to_the_last_unit_and_no_more",),
+        (f"{EDGES}::test_a_person_is_debited_up_to_the_cap_exactly",),
     ),
     Mutant(
         "mandate_refunded_twice",
@@ -237,7 +237,7 @@ MUTANTS = (
         "own_charge_is_left_out_twice",
         "An audit of balances in a sample leaves out its own charge twice.",
         "api/accounting/balances.py",
-        "Fraction(0) if displaces(audience) else own",
+        "Fraction(0) if can_displace_people(audience) else own",
         "own",
         (
             "tests/api/oversight/test_balances.py"

@@ -83,7 +83,7 @@ MUTANTS = (
         "api/audiences/matcher.py",
         "self.sleep(max(0.0, begun + duration - self.clock()))",
         "self.sleep(0.0)",
-        (f"{MATCHER}::test_a_part_is_written_down_at_its_public_time_whoever_was_found",),
+        (f"{MATCHER}::test_a_part_is_stored_at_its_public_time_regardless_of_matches",),
     ),
     Mutant(
         "matching_is_not_counted",
@@ -91,7 +91,7 @@ MUTANTS = (
         "api/audiences/uploads.py",
         "    quota.count(session, audience.auditor_id, rows, settings)\n",
         "",
-        (f"{QUOTA}::test_parts_count_each_time_they_are_sent_whoever_they_find[sqlite-True]",),
+        (f"{QUOTA}::test_parts_count_each_time_they_are_sent_regardless_of_matches[sqlite-True]",),
         raises=("NoResultFound",),
     ),
     Mutant(
@@ -119,5 +119,13 @@ MUTANTS = (
         "min(self.parts - 1, self.parts // len(auditors))",
         "self.parts",
         ("tests/api/audiences/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
+    ),
+    Mutant(
+        "running_counts_have_room_for_one_node",
+        "A tree is charged whose running counts would be clipped, although its nodes would not.",
+        "privacy/waist/overflow.py",
+        "exact = exponent * factor * nodes.bounds.added.l1 / room",
+        "exact = exponent * nodes.bounds.added.l1 / room",
+        (f"{ENCODABLE}::test_a_running_count_adds_up_the_noise_of_many_nodes[30]",),
     ),
 )

@@ -9,6 +9,7 @@ SKEWED = "tests/api/kinds/test_most_skewed.py"
 READ = "tests/api/kinds/building_blocks/test_log_rows.py"
 ENVY = "tests/api/kinds/envy_freeness/test_sensitivity.py"
 EXPLORED = "tests/api/kinds/envy_freeness/test_envy_freeness.py"
+PRICING = "tests/api/audits/test_pricing.py"
 LOTS = "tests/api/kinds/envy_freeness/test_participants.py"
 
 MUTANTS = (
@@ -150,7 +151,7 @@ MUTANTS = (
         "privacy/plans/bias_size.py",
         "_MOVED, _MOVED_IN_PLACES = 4, 10",
         "_MOVED, _MOVED_IN_PLACES = 4, 6",
-        (f"{REACH}::test_the_size_of_a_bias_counts_whom_a_row_displaces",),
+        (f"{REACH}::test_bias_size_counts_the_people_whom_a_row_displaces",),
     ),
     Mutant(
         "bias_size_takes_people_of_two_groups",
@@ -167,7 +168,7 @@ MUTANTS = (
         "few = _drawn(rows, selection.rows_per_person, secret)",
         "few = rows",
         (
-            f"{READ}::test_no_more_rows_than_told",
+            f"{READ}::test_no_more_rows_than_the_limit",
             "tests/api/kinds/test_log_cdf.py::test_nobody_has_more_rows_than_declared",
         ),
     ),
@@ -230,7 +231,7 @@ MUTANTS = (
         "np.float64(np.nan))",
         "np.float64(0.0))",
         (
-            "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_cut_and_nobody_else",
+            "tests/api/kinds/building_blocks/test_scoring.py::test_people_who_break_a_call_are_dropped_alone",
         ),
     ),
     Mutant(
@@ -337,5 +338,32 @@ MUTANTS = (
             "tests/api/kinds/test_bias_size.py"
             "::test_corrected_scores_are_clipped_before_they_are_compared",
         ),
+    ),
+    Mutant(
+        "every_audit_draws_the_same_lists",
+        "The secret that decides which lists of a person count is the same for every audit.",
+        "api/kinds/building_blocks/ranked_lists.py",
+        "secrets.randbits(63)",
+        "7",
+        ("tests/api/kinds/test_two_party.py::test_every_audit_draws_lists_by_a_secret_of_its_own",),
+    ),
+    Mutant(
+        "numbers_of_lists_are_not_clipped",
+        "Numbers of ranked lists enter an audit beyond their public range.",
+        "api/kinds/building_blocks/ranked_lists.py",
+        "np.clip(numbers, *self.log.numbers[name])",
+        "numbers",
+        (
+            "tests/api/kinds/test_two_party.py"
+            "::test_numbers_beyond_the_public_range_are_clipped_to_it",
+        ),
+    ),
+    Mutant(
+        "displacement_is_not_stated",
+        "A price on a sample does not say that displacement is not counted over a lifetime.",
+        "api/audits/request_pricing.py",
+        "fixed_slots=facts.fixed_slots, third_party=third_party",
+        "fixed_slots=False, third_party=third_party",
+        (f"{PRICING}::test_a_price_says_that_displacement_is_not_counted[sample-assumes0]",),
     ),
 )

@@ -176,4 +176,20 @@ MUTANTS = (
         "whole = np.ceil(scaled).astype(np.int64)",
         (f"{FIXED}::test_a_probability_vector_keeps_its_sum",),
     ),
+    Mutant(
+        "leaves_are_not_made_consistent",
+        "The leaves of a tree are released as they are, without what nodes above them say.",
+        "privacy/waist/tree.py",
+        "released = [consistent(row) for row in noisy]",
+        "released = [row[-self.leaves :] for row in noisy]",
+        (f"{TREE}::test_leaves_are_made_consistent_with_the_nodes_above_them",),
+    ),
+    Mutant(
+        "noise_of_nodes_wraps_around",
+        "Noise at the end of 64 bits turns the sign of a node.",
+        "privacy/waist/tree.py",
+        "noisy = self.nodes.release(Table(self.nodes.bounds, np.array(rows, np.int64)))",
+        "noisy = np.array(rows, np.int64) + self.nodes.noise()",
+        (f"{TREE}::test_noise_at_the_end_of_64_bits_does_not_turn_its_sign[9223372036854775807]",),
+    ),
 )

@@ -78,7 +78,7 @@ def test_recommendations_are_more_relevant_than_chance() -> None:
     assert by_name["default"] > by_name[RECALLED] > by_name[RANDOM]
 
 
-def test_boosts_move_the_true_penalty_as_told() -> None:
+def test_boosts_move_the_true_penalty_as_configured() -> None:
     boosts = {"down": {"no": 1.25}, "none": {}, "up": {"yes": 2.0}}
     feed = Feed(strategies=boosts, ranking={"yes": 1.25})
     found = {name: penalty(true_utilities(WORLD, feed, name, requests=4_000)) for name in boosts}

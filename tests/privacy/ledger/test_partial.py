@@ -76,7 +76,7 @@ def test_a_key_whose_announcement_is_not_shown_is_not_trusted(scene: Scene) -> N
         verify(first, others, trust())
 
 
-def test_a_key_is_not_trusted_for_heads_before_it_was_announced(scene: Scene) -> None:
+def test_a_key_is_not_trusted_for_checkpoints_before_its_announcement(scene: Scene) -> None:
     scene.ledger.notes.append(head(scene.ledger.lines[:5], ed25519("second")))
     scene.ledger.rotate(ed25519("second"))
     with refuses(InvalidLedgerError, "untrusted-checkpoint", 5):
@@ -97,7 +97,7 @@ def test_it_continues_what_was_seen_and_witnessed(scene: Scene) -> None:
     assert found.size == len(scene.ledger.lines)
 
 
-def test_a_head_that_nothing_leads_to_is_asked_for(scene: Scene) -> None:
+def test_a_seen_checkpoint_without_consistency_proof_is_refused(scene: Scene) -> None:
     seen = scene.ledger.sign()
     scene.ledger.notes.clear()
     scene.work()
@@ -155,7 +155,7 @@ def test_proofs_that_are_none_are_refused_in_words(scene: Scene, consistency: ob
         scene.verified(consistency=consistency)
 
 
-def test_an_empty_head_is_continued_by_all(scene: Scene) -> None:
+def test_every_checkpoint_continues_the_empty_one(scene: Scene) -> None:
     scene.ledger.notes.append(head([], scene.ledger.key))
     scene.verified()
     checkpoint = Checkpoint(ORIGIN, 0, bytes(32))

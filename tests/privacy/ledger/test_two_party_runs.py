@@ -116,7 +116,7 @@ def test_a_share_is_drawn_by_the_root_of_a_head() -> None:
 
 
 @pytest.mark.parametrize("size", [SIZE - 1, SIZE + 1])
-def test_no_head_draws_but_the_one_that_ends_with_the_answer(size: int) -> None:
+def test_only_the_checkpoint_that_ends_with_the_answer_draws(size: int) -> None:
     spared = next(n.to_bytes(32, "big") for n in range(1, 64) if not _hit(n.to_bytes(32, "big")))
     with refuses(EvidenceError, "another-drawing-head", 7):
         answered("0.5").release(released(spared, size=size))

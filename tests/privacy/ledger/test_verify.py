@@ -80,7 +80,7 @@ def test_a_later_export_agrees_with_what_was_seen_and_witnessed() -> None:
     assert verify(*ledger.export(), trust(), seen=[seen], witnessed=[cosigned]).size == 26
 
 
-def test_the_new_ledger_key_is_trusted_from_the_head_that_bridges() -> None:
+def test_the_new_ledger_key_is_trusted_from_the_checkpoint_of_both_keys() -> None:
     ledger, ada, mandate = honest()
     for name in ("second", "third"):
         ledger.rotate(ed25519(name))

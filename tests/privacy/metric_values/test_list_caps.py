@@ -42,6 +42,14 @@ def test_nobody_counts_more_often_than_the_caps_allow() -> None:
     assert len(kept.lists) == 60
 
 
+def test_lists_of_nobody_are_not_kept() -> None:
+    candidates = np.array([[1], [2], [3]])
+    viewer = np.array([NOBODY, 4, NOBODY])
+    kept = cap_lists(np.arange(3), viewer, candidates, Caps(2, 1, 1))
+    assert kept.lists.tolist() == [1]
+    assert kept.candidates.tolist() == [[2]]
+
+
 def test_first_is_the_least_of_each_owner() -> None:
     owner = np.array([3, 1, 3, 3, 1])
     order = np.array([5, 9, 2, 7, 1], np.uint64)

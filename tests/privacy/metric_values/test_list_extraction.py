@@ -186,7 +186,9 @@ def test_strangers_and_undefined_numbers_are_blank() -> None:
         numbers=np.array([[1.0], [1.0], [np.nan], [1.0]]),
     )
     columns = log.viewer, log.query, log.place, log.candidate, log.numbers
-    lists = extract_lists(ListRows.of(np.arange(PEOPLE), *columns), Caps(1, 1, 3), 0)
+    rows = ListRows.of(np.arange(PEOPLE), *columns)
+    assert rows.viewer.tolist() == [0, 0, 0]
+    lists = extract_lists(rows, Caps(1, 1, 3), 0)
     assert lists.viewer.tolist() == [0]
     assert lists.candidates.tolist() == [[1, NOBODY, NOBODY]]
 

@@ -25,6 +25,23 @@ def test_false_positives_have_both_denominators() -> None:
     assert rows.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 0, 0]]
 
 
+@pytest.mark.parametrize("events", [1, 3])
+def test_the_largest_rows_of_a_metric_fit_its_layout(events: int) -> None:
+    """A row that does not fit would count as nothing."""
+    flagged = FalsePositives(events)
+    spread = Outcomes(0.0, 1.0, events=events, squares=True)
+    bins, scores = Bins((0.0, 1.0), events), ScoreBins((0.5,), events)
+    for metric, row in (
+        (flagged, flagged.rows([True], [False])),
+        (spread, spread.rows([1.0])),
+        (bins, bins.rows([0.5])),
+        (scores, scores.rows([0.5], [True])),
+    ):
+        most = events * row
+        assert metric.layout.cut(most).tolist() == most.tolist()
+        assert np.abs(most).sum() == metric.layout.total
+
+
 def test_outcomes_are_cut_to_their_range() -> None:
     metric = Outcomes(-1.0, 3.0, scale=8, squares=True)
     rows = metric.rows([-5.0, -1.0, 1.0, 3.0, 9.0, np.nan])
@@ -86,6 +103,13 @@ def test_rank_gaps_are_signed_and_of_the_side_asked_about() -> None:
     pairs = np.array([[7, 8], [8, 9], [7, NOBODY]])
     rows = metric.rows(np.array([0, 1, 0]), two, pairs)
     assert rows.tolist() == [[75, 0, 100, 0], [0, -50, 0, 100], [0] * 4]
+
+
+def test_relevance_beyond_the_range_is_clipped_in_a_gap() -> None:
+    metric = RankGaps(ranks=2, low=1.0, high=4.0, scale=100)
+    relevance = np.array([[9.0, 1.0], [-5.0, 4.0], [np.nan, 4.0]])
+    rows = metric.rows(np.zeros(3, np.int64), relevance, np.array([[1, 2]] * 3))
+    assert rows.tolist() == [[100, 100], [-100, 100], [-100, 100]]
 
 
 def test_kernels_weigh_by_distance() -> None:

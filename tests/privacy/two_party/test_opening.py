@@ -105,7 +105,7 @@ def test_numbers_beyond_the_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> N
             coefficients[place] = 1
             return ring.plaintext(coefficients)
 
-        monkeypatch.setattr(auditor_party, "laid_out", odd)
+        monkeypatch.setattr(auditor_party, "encode_weights", odd)
         assert codes(Run(world()).opened()) == ["padding-not-zero"] * 2
 
 
@@ -161,7 +161,7 @@ def test_a_sealed_key_that_is_not_the_runs_is_named(monkeypatch: pytest.MonkeyPa
     assert codes(Run(world()).opened(os.urandom(32))) == ["key-not-of-run"]
     other = SecretKey(small().rings[0]).export()
     for secret in (other, os.urandom(len(other)), b"\xff" * len(other)):
-        monkeypatch.setattr(auditor_party, "sealed", lambda _, key, s=secret: seal(s, key))
+        monkeypatch.setattr(auditor_party, "seal", lambda _, key, s=secret: seal(s, key))
         assert codes(Run(world()).opened()) == ["key-not-of-run"]
 
 

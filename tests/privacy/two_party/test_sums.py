@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from privacy.errors import BoundsError
 from privacy.two_party import Entries, NoisySums, RunTerms, randomness
@@ -131,7 +132,7 @@ def test_without_flooding_the_noise_tells_the_values_and_with_it_nothing(
     made = table(key, terms, nothing, true)
     # Hiding adds e·u and e₁·s, of standard deviation 340 together: below 2^12 but for 1e-30.
     with monkeypatch.context() as patch:
-        patch.setattr(randomness, "within", lambda bound: 0)
+        patch.setattr(randomness, "uniform_within", lambda bound: 0)
         assert abs(noise_read(key, made) - told) < 2**12
         # Others are as near by chance, of a deviation of 9 million, once in 3,000 times each.
         assert max(abs(noise_read(key, made) - each) for each in untold) > 2**12
@@ -165,8 +166,10 @@ def test_without_hiding_the_uniform_half_tells_every_value(
     values = np.array([[7], [0], [50], [1], [9]])
     made = table(key, terms, np.ones((5, 1), np.int64), values)
     with monkeypatch.context() as patch:
-        patch.setattr(randomness, "ternary", lambda count: np.eye(1, count, dtype=np.int64)[0])
-        patch.setattr(randomness, "error", lambda count: np.zeros(count, np.int64))
+        patch.setattr(
+            randomness, "uniform_ternary", lambda count: np.eye(1, count, dtype=np.int64)[0]
+        )
+        patch.setattr(randomness, "draw_errors", lambda count: np.zeros(count, np.int64))
         told = solved(made)
     # v(X) = Σ vᵢ X^(−i): the first value stands first, the others from the end, negative.
     assert [told[0], *(-told[-place] for place in range(1, 5))] == values[:, 0].tolist()
@@ -183,7 +186,9 @@ def test_the_uniform_half_has_a_fresh_error_every_time(
     made = table(key, small(), np.ones((5, 2), np.int64), np.ones((5, 2), np.int64))
     [sums] = made.sums
     ring = sums.flooding.ring
-    monkeypatch.setattr(randomness, "ternary", lambda count: np.eye(1, count, dtype=np.int64)[0])
+    monkeypatch.setattr(
+        randomness, "uniform_ternary", lambda count: np.eye(1, count, dtype=np.int64)[0]
+    )
     one, other = (rerandomise(ring, sums.ciphers[0], sums.zero)[1] for _ in range(2))
     for row, again, prime in zip(one.tolist(), other.tolist(), ring.primes, strict=True):
         apart = [(a - b + prime // 2) % prime - prime // 2 for a, b in zip(row, again, strict=True)]
@@ -255,3 +260,8 @@ def test_numbers_not_below_their_prime_are_no_ciphertext() -> None:
 def test_sizes_that_are_not_128_bit_secure_are_refused() -> None:
     with pytest.raises(ValueError, match=r"HomomorphicEncryption\.org"):
         _ = Ring(RingSize(4_096, (60, 60, 58, 40)), MODULI[0]).context
+
+
+def _one_and_zeros(count: int) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = np.eye(1, count, dtype=np.int64)[0]
+    return found

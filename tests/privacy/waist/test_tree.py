@@ -1,13 +1,14 @@
 """The noisy tree: noise for every level, and nodes that are sums of their leaves."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from privacy.tables.bounded_table import Bounds, Reach, Table
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE
-from privacy.waist import LaplaceTree
+from privacy.waist import DiscreteLaplace, LaplaceTree
 from privacy.waist.tree import _tree, levels, nodes_of_prefix, worst_prefix
 
 # Leaves, branching, levels: root and leaves are levels, too.
@@ -92,6 +93,33 @@ def test_without_noise_the_leaves_come_out_as_they_went_in(
     nodes = type(mechanism.nodes)
     monkeypatch.setattr(nodes, "noise", lambda self: np.zeros(self.bounds.shape, np.int64))
     assert mechanism.release(Table(bounds, cells)) == pytest.approx(cells)
+
+
+def test_leaves_are_made_consistent_with_the_nodes_above_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the noise of the root says about everybody is shared out among the leaves."""
+    noise = np.zeros((1, 7), np.int64)
+    noise[0, 0] = 70
+    monkeypatch.setattr(LaplaceTree, "branching", 2)
+    monkeypatch.setattr(DiscreteLaplace, "noise", lambda _: noise)
+    [found] = released(np.zeros((1, 4), np.int64))
+    # Weights of the root and of the sum of its children are as 7 to 3 in least squares: 4/7 of it.
+    assert found == pytest.approx([10.0] * 4)
+
+
+@pytest.mark.parametrize("far", [2**62, 2**63 - 1])
+def test_noise_at_the_end_of_64_bits_does_not_turn_its_sign(
+    far: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DiscreteLaplace, "noise", lambda self: np.full(self.bounds.shape, far))
+    [found] = released(np.full((1, 4), 10, np.int64))
+    assert (found > 0).all()
+
+
+def released(cells: Any) -> Any:
+    bounds = Bounds.counts(cells.shape, 1)
+    return LaplaceTree(bounds, Fraction(1)).release(Table(bounds, cells))
 
 
 @pytest.mark.parametrize(("leaves", "branching"), [(8, 2), (9, 3), (100, 10)])

@@ -127,8 +127,7 @@ class Fleet(ABC, Generic[State]):
         self._end_at_the_ceiling()
 
     def leap(self, rewards: Rewards, rng: np.random.Generator) -> None:
-        """Take a stretch of steps, if rewards may be drawn before it is known whether they are
-        used.
+        """Take a stretch of steps, if rewards may be drawn before their use is known.
 
         That holds where nobody is shown anything and rewards do not depend on their time.
         """

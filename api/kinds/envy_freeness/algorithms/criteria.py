@@ -29,9 +29,7 @@ def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
 
 
 def arms_needed(targets: int, delta: float, gamma: float) -> int:
-    """Return the arms per target with which all targets meet a share gamma, up to probability
-    δ/3.
-    """
+    """Return the arms per target that meet any share gamma, except with probability δ/3."""
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
     return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 

@@ -12,8 +12,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class TermsError(ValueError):
-    """Terms under which no audit can keep its promise, or end; `case` is a stable word for the
-    reason.
+    """Terms under which no audit can keep its promise, or end.
+
+    `case` is a stable word for the reason.
     """
 
     def __init__(self, *message: str, case: str | None = None) -> None:

@@ -227,8 +227,9 @@ def _pooled(arm: Any, baseline: Any, margin: float) -> float:
 
 @compiled
 def _variance(arm: Any) -> float:
-    """Return an estimate that begins at 1/4 and is never 0. It guides choices; no bound rests on
-    it.
+    """Return an estimate that begins at 1/4 and is never 0. It guides choices.
+
+    No bound rests on it.
     """
     seen = max(arm["squares"] - arm["sums"] ** 2 / max(arm["pulls"], 1), 0.0)
     return float((0.25 + seen) / (arm["pulls"] + 1))

@@ -140,7 +140,7 @@ def test_a_lock_that_is_lost_on_the_way_is_not_waited_for_again_by_each() -> Non
     assert lock.lots == [[1, 2, 3, 4], [1]]
 
 
-def test_without_a_lock_also_those_fail_who_would_not_have_joined() -> None:
+def test_without_a_lock_incompatible_requests_fail_too() -> None:
     lock = Broken(ConnectionError)
     answers = asked(lock, [1, 2, 3], lambda *_: False, (ConnectionError,))
     assert [type(each.exception()) for each in answers] == [ConnectionError] * 3

@@ -72,12 +72,12 @@ def test_a_sound_adapter_is_asked_for_nobody_and_then_once() -> None:
     assert adapter.calls == 2
 
 
-def test_no_more_rows_than_told() -> None:
+def test_no_more_rows_than_the_limit() -> None:
     assert read(Adapter(), most=1) == sound(40, rows=1)
 
 
 @pytest.mark.parametrize("bad", [{0}, {39}, {3, 4, 17}, set(range(40))])
-def test_people_who_break_a_call_are_cut_and_nobody_else(bad: set[int]) -> None:
+def test_people_who_break_a_call_are_dropped_alone(bad: set[int]) -> None:
     def failing(persons: Persons, columns: Columns) -> Columns:
         if bad.intersection(persons.tolist()):
             raise RuntimeError(f"no log for {persons}")

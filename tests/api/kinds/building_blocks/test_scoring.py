@@ -57,7 +57,7 @@ def test_a_sound_adapter_is_asked_once() -> None:
 
 
 @given(st.sets(st.integers(0, 39)))
-def test_people_who_break_a_call_are_cut_and_nobody_else(bad: set[int]) -> None:
+def test_people_who_break_a_call_are_dropped_alone(bad: set[int]) -> None:
     np.testing.assert_array_equal(scored(Adapter(failing_on(bad))), hundredths(40, bad))
 
 

@@ -45,7 +45,8 @@ def test_a_target_who_withdrew_is_in_neither_count() -> None:
     verdicts: list[Verdict] = ["envy", "no-envy", "no-envy", "undecided", "withdrawn", "withdrawn"]
     codes = np.array([VERDICTS.index(each) for each in verdicts], np.int8)
     pulls, steps = np.ones((6, 2), np.int64), np.full(6, 2)
-    found = tallied(BatchOutcomes(codes, steps, pulls, pulls * 0.5, np.zeros(6, np.int64)), STEPS)
+    sums, mended = np.full((6, 2), 0.5), np.zeros(6, np.int64)
+    found = tallied(BatchOutcomes(codes, steps, pulls, sums, mended), STEPS)
     assert found["counts"].tolist() == [1, 2]
     assert found["duration"].tolist() == [12]
 

@@ -194,7 +194,7 @@ def same_rows(one: BatchOutcomes, other: BatchOutcomes, rows: Any) -> bool:
 
 
 @pytest.mark.parametrize(("spare", "certified"), [(0, False), (1, True)])
-def test_a_target_is_certified_without_so_many_arms_as_are_to_spare(
+def test_a_target_is_certified_without_its_spare_arms(
     spare: int, certified: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody has a verdict when an arm of the first target withdraws, and all would have one."""
@@ -276,7 +276,7 @@ def test_bad_rewards_are_cut_and_nobody_can_tell() -> None:
 
 
 @pytest.mark.parametrize("people", [0, 1])
-def test_too_few_who_matched_is_no_failure(people: int) -> None:
+def test_too_few_matches_are_no_failure(people: int) -> None:
     found = cells(asked(), Recommendations(content(24)), EVERYBODY[:people])
     assert found == {"counts": [0, 0], "duration": [0], "cost": [0]}
 

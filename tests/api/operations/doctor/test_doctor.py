@@ -367,7 +367,7 @@ def test_an_entry_that_was_rewritten_is_found(subject: DoctorSubject) -> None:
     assert outcome("ledger-is-whole", subject) == "failed"
 
 
-def test_a_head_that_this_ledger_did_not_sign_is_not_believed(subject: DoctorSubject) -> None:
+def test_a_checkpoint_that_this_ledger_did_not_sign_is_refused(subject: DoctorSubject) -> None:
     with subject.store.read() as session:
         signed = load_latest(session)
         assert signed
@@ -418,7 +418,7 @@ def test_the_adapter_is_examined_too(platform: Platform) -> None:
     assert found["model-digest-is-stable"] == "failed"
 
 
-def test_an_adapter_that_does_not_answer_is_told() -> None:
+def test_an_unavailable_adapter_is_reported() -> None:
     def down() -> Platform:
         raise ConnectionError("somebody's secret")
 

@@ -113,7 +113,7 @@ def upload(name: str, hashes: list[int], auditor: str = "a", ago: int = 0) -> Up
     return Upload(name, auditor, NOW - timedelta(days=ago), sketch)
 
 
-def test_each_upload_is_told_with_the_earlier_one_most_like_it() -> None:
+def test_each_upload_is_flagged_with_the_most_similar_earlier_one() -> None:
     numbers = np.random.default_rng(5).integers(0, 2**63, 4_000).tolist()
     uploads = [
         upload("first", numbers[:2_000], ago=9),

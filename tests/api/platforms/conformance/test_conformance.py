@@ -82,13 +82,13 @@ def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: st
     assert finding.to_do
 
 
-def test_an_adapter_without_a_lock_is_told(good: Platform, token: Path) -> None:
+def test_an_adapter_without_authentication_is_reported(good: Platform, token: Path) -> None:
     with hosted(served(good)) as url, connected(url, token_file=token) as far:
         subject = subject_of(far, line=AdapterClientOptions(url=url, token_file=token))
         assert BY_NAME["strangers-are-refused"](subject).outcome == "failed"
 
 
-def test_an_adapter_that_takes_anything_is_told(subject: Subject, token: Path) -> None:
+def test_an_adapter_that_accepts_anything_is_reported(subject: Subject, token: Path) -> None:
     async def anything(scope: Any, receive: Any, send: Any) -> None:
         await Response(b"")(scope, receive, send)
 
@@ -120,7 +120,7 @@ def test_a_call_that_fails_is_a_finding(
     assert GOSSIP not in repr(found)
 
 
-def test_a_directory_that_fails_over_http_is_told_by_the_command_and_the_doctor(
+def test_a_directory_that_fails_over_http_is_reported_by_command_and_doctor(
     good: Platform,
 ) -> None:
     unlisted = replace(good, directory=cast("Any", Twin(good.directory, held=_broken)))
@@ -150,7 +150,7 @@ def test_a_large_directory_is_not_fetched_whole(good: Platform) -> None:
 
 
 @pytest.mark.parametrize("label", ["", "sha256:" + "0" * 64])
-def test_an_adapter_that_names_another_model_about_somebody_is_told(
+def test_an_adapter_that_names_another_model_about_somebody_is_reported(
     good: Platform, label: str
 ) -> None:
     subject = subject_of(good)

@@ -478,7 +478,7 @@ def test_two_models_never_answer_one_audit(platform: Platform) -> None:
         assert there(far.scores).model_digest == "sha256:" + 64 * "b"
 
 
-def test_scores_of_the_new_model_are_told_apart_by_the_digest_afterwards(
+def test_the_digest_distinguishes_scores_of_the_new_model(
     platform: Platform,
 ) -> None:
     """As `produce` does: reading goes on with the new model, and what was read is not used."""

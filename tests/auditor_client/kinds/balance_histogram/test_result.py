@@ -67,8 +67,8 @@ def test_the_words_tell_what_missing_people_can_mean(platform: Platform, auditor
     platform.releases(balances(platform.key, [0, 1]))
     found = auditor.audits.balance_histogram(AUDIENCE_ID, bins=1)
     assert isinstance(found, BalanceHistogramResult)
-    assert "could not bear another 2.00 of rho" in found.words
-    assert "cannot be told apart" in found.words
+    assert "another debit of 2.00 rho" in found.words
+    assert "cannot be distinguished" in found.words
 
 
 def test_a_release_of_other_bins_is_caught(platform: Platform, auditor: Auditor) -> None:

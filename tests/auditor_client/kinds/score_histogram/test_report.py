@@ -191,7 +191,7 @@ def test_what_the_report_says_to_type_gives_the_same_again(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("first", [True, False, None])
-def test_the_registration_of_a_study_is_told(first: bool | None) -> None:
+def test_the_report_states_the_registration_of_a_study(first: bool | None) -> None:
     entered = Registered(entry=7, at=NOW, by="researcher_1", first=first)
     study = StudyFound(
         title="t", question="", digest="sha256:0", alpha=0.2, delta=0.05, registration=entered
