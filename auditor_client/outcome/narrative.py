@@ -9,8 +9,9 @@ from auditor_client.stats.outcome_moments import OutcomeMoments
 
 # Measured on simulated logs in which the rows of a job share a random effect.
 _RISK = (
-    "Where they share what decides outcomes, limits are too narrow: in simulated logs without any"
-    " bias the verdict was “unfair” in up to 21 %, not in the 5 % that was asked for."
+    "If rows of one job share influences on their outcomes, limits are too narrow. In "
+    "simulated logs without any bias, the verdict was “unfair” in up to 21 % of cases, "
+    "not in the requested 5 %."
 )
 
 

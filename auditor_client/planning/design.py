@@ -18,6 +18,7 @@ from auditor_client.planning.default_bins import (
 )
 from auditor_client.planning.sample_size import verdict_size
 from auditor_client.stats.noise import variance
+from openapi.kinds import score_cdf, score_histogram
 from privacy.tables.tree_shape import tail_variances
 
 # Tried parts of the budget for the sizes.
@@ -81,7 +82,7 @@ def plan_audit(
             audience=audience, criterion=criterion, size_epsilon=size if part else 0,
         )  # fmt: skip
         tree, bins = tail_variances(len(edges))
-        better = "score-cdf" if tree < bins else "score-histogram"
+        better = (score_cdf if tree < bins else score_histogram).KIND.name
         found.append(AuditDesignChoice(tuple(edges), epsilon, size, better, needed))
     return min(found, key=lambda one: one.people)
 

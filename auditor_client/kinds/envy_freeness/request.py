@@ -23,9 +23,9 @@ def derive(said: Said, facts: RequestFacts) -> dict[str, int]:
 
 
 def _chosen(said: Said, given: dict[str, int], people: int, *, sampled: bool) -> dict[str, int]:
-    """Choose targets for the most power that there may be, and how often people take part.
+    """Choose targets for the largest power there is, and the number of audits per person.
 
-    Whether that is enough is for the forecast to say.
+    The forecast says whether that is enough.
     """
     from auditor_client.envy.designs import (  # SciPy takes a second to import
         CertificateGoal,

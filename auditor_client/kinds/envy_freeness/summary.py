@@ -83,9 +83,9 @@ def _kept(audit: EnvyFreenessResult) -> str:
     kept, sure = 1 - float(made.alpha), 1 - made.targets * made.level
     return (
         f"With probability {percent(sure, 1)} everybody kept, at every step, at least"
-        f" {percent(kept)} of the reward that their own recommendations would have brought."
-        f" All people together lost at most {audit.loss_at_most:,f} then, which the mandate"
-        " was charged."
+        f" {percent(kept)} of the reward that their own recommendations would have brought. All"
+        f" people together then lost at most {audit.loss_at_most:,f}, which the mandate was"
+        " debited."
     )
 
 

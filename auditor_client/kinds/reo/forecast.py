@@ -30,8 +30,8 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     expected = rows * RANDOM * POSITIVE / groups
     who = (
         f"{people:,} people have at most {rows:,} rows that count. About {expected:,.0f} will be"
-        f" positive random traffic of each group of creators. This assumes that {percent(RANDOM)}"
-        f" of rows are random traffic, and that {percent(POSITIVE)} are positive."
+        " positive random traffic of each group of creators. This assumes that"
+        f" {percent(RANDOM)} of rows are random traffic, and that {percent(POSITIVE)} are positive."
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)

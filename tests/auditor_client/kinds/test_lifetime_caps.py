@@ -62,7 +62,7 @@ def test_people_above_the_cap_are_named_before_the_payment() -> None:
     # Half a rho is left, a quarter of the price: half of the epsilon.
     assert told.enough.endswith("at most ε 0.5.")
     nothing_left = within_lifetime(GOOD, request(), costing("2"), CAP, CAP)
-    assert nothing_left.enough == "Take other people."
+    assert nothing_left.enough == "Use other people."
 
 
 def test_they_are_refused_with_any_epsilon() -> None:

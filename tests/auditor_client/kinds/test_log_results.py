@@ -268,7 +268,7 @@ def test_a_release_of_what_was_asked_for_passes(asked: Any, made: Any) -> None:
         (ASKED.model_copy(update={"bins": Edges(edges=[0, 1])}), outcomes(), "number of sums"),
         (CDF, running([1, 2], [1, 2]), "bins"),
         (CDF.model_copy(update={"column": "outcome"}), running([1, 2, 3]), "log"),
-        (CDF.model_copy(update={"rows_per_person": 3}), running([1, 2, 3]), "rows a person"),
+        (CDF.model_copy(update={"rows_per_person": 3}), running([1, 2, 3]), "rows per person"),
         (SIZE, size(20), "places"),
         (SIZE, size(corrections=SIZE.corrections[:1]), "corrections"),
     ],

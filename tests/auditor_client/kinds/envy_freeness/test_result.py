@@ -13,6 +13,8 @@ from auditor_client.envy.lots import arms_per_person_for
 from auditor_client.envy.options import EnvyOptions
 from auditor_client.errors import ExplorationExhaustedError, NoConsentError, error_of
 from auditor_client.kinds.analysis import analyse
+from auditor_client.kinds.forecasts import ForecastAudience
+from auditor_client.kinds.registry import AUDITOR_KINDS
 from auditor_client.local.audience_records import Record, save_record
 from auditor_client.stats.noise_distributions import Laplace
 from openapi.problems import problem
@@ -105,8 +107,8 @@ def test_the_report_has_the_certificate_and_what_to_check(
     assert '<div class="verdict unfair"><p><strong>Unfair: at least ' in text
     assert "at least 6 of the 73 people who were audited are envious" in text
     assert "<td>60</td><td>±3</td>" in text
-    assert "With probability 98.3% everybody kept, at every step, at least 80%" in text
-    assert "at most 73,000, which the mandate was debited" in text
+    assert "With probability 98.3 % everybody kept, at every step, at least 80 %" in text
+    assert "then lost at most 73,000, which the mandate was debited" in text
     assert made.receipt in text
     assert "<script" not in text
 
@@ -137,8 +139,12 @@ def test_people_take_part_more_often_where_they_are_few(
     request = auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900, targets=41)
     assert (request.targets, request.arms) == (41, 75)
     assert request.arms_per_person == arms_per_person_for(900, 41, 75) > 1
-    with refuses(InputError, "low-power"):
-        auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
+    # The targets are those with the most power; the forecast says that it is not enough.
+    hopeless = auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
+    forecaster = AUDITOR_KINDS[hopeless.kind].forecaster
+    assert forecaster is not None
+    told = forecaster(hopeless, ForecastAudience({"all": 1_000}), None)  # type: ignore[arg-type]
+    assert told.answers is False
     uploaded(service, 60)
     with refuses(InputError, "few-people"):
         auditor.audits.requests.envy_freeness(AUDIENCE_ID, steps=900)
