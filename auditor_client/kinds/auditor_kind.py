@@ -68,7 +68,6 @@ class AuditorKind:
     tolerance: Tolerance | None = None
     asking: AskingHalf = field(default_factory=AskingHalf)
     decrypted_here: bool = False
-    # The demo audits the same people by every kind: together at most ρ 10, their lifetime cap.
     demonstration: Mapping[str, Any] = field(default_factory=dict)
 
     @property

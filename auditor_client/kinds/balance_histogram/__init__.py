@@ -12,5 +12,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=AskingHalf(aliases=("balances",)),
-    demonstration={"epsilon": "0.5"},
+    demonstration={"epsilon": "1"},
 )

@@ -19,6 +19,6 @@ KIND = AuditorKind(
         "corrections": [{"label": "woman", "add": [0.08]}, {"label": "man", "add": [0]}],
         "slopes": [1],
         "places": None,
-        "epsilon": "0.5",
+        "epsilon": "1",
     },
 )

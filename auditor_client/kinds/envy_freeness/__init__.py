@@ -13,5 +13,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=ASKING,
-    demonstration={"steps": 5000, "epsilon": "1", "targets": 60, "arms": 37},
+    demonstration={"steps": 5000, "epsilon": "1.5", "targets": 60, "arms": 37},
 )

@@ -10,5 +10,5 @@ KIND = AuditorKind(
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
-    demonstration={"epsilon": "0.5"},
+    demonstration={"epsilon": "1"},
 )

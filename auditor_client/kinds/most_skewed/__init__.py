@@ -11,7 +11,7 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     demonstration={
         "bins": {"edges": [step / 20 for step in range(21)]},
-        "epsilon": "0.5",
+        "epsilon": "1",
         "weights": [1, 1],
     },
 )

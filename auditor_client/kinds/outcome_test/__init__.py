@@ -15,5 +15,5 @@ KIND = AuditorKind(
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     tolerance=Tolerance(0.0, "Tolerated difference of outcomes"),
     asking=ASKING,
-    demonstration={"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "1"},
+    demonstration={"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "2"},
 )

@@ -11,7 +11,7 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     demonstration={
-        "epsilon": "1",
+        "epsilon": "2",
         "rows_per_person": 3,
         "signals": ["like_video", "share", "follow", "finish", "download", "long_view"],
     },

@@ -12,5 +12,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     asking=AskingHalf(aliases=("cdf",)),
-    demonstration={"bins": {"edges": [step / 20 for step in range(21)]}, "epsilon": "0.5"},
+    demonstration={"bins": {"edges": [step / 20 for step in range(21)]}, "epsilon": "1"},
 )
