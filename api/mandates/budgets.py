@@ -44,7 +44,8 @@ class Debit(NamedTuple):
 def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
     """Debit these locked mandates, or refuse with the spent, requested and remaining amounts."""
     if len({each.mandate.id for each in debits}) < len(debits):
-        raise ValueError("Two debits of one mandate would be computed from the same balance.")
+        named = ", ".join(each.mandate.id for each in debits)
+        raise ValueError(f"Two debits would be computed from the same balance of a mandate: {named}")
     change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
 
 

@@ -196,7 +196,7 @@ def test_the_price_is_what_was_asked_and_twice_that() -> None:
         ({"groups": ["north", "west"]}, "no-such-words", "'west'"),
         ({"groups": ["north", "north"]}, "named-twice", "`groups`"),
         ({"strategies": ["old", "newest"]}, "no-such-words", "'newest'"),
-        ({"strategies": ["random"]}, "random-traffic-named", "random"),
+        ({"strategies": ["random"]}, "random-traffic-named", "'random'"),
         ({"days": ["3"]}, "no-such-words", "'3'"),
         ({"where": {"region": ["north"]}}, "asked-twice", "'region'"),
         ({"where": {"strategy": ["old"]}}, "asked-twice", "'strategy'"),

@@ -176,7 +176,7 @@ MUTANTS = (
         'AuditRow.state == "charged"',
         (
             "tests/api/two_party/test_boundaries.py"
-            "::test_whom_a_hidden_audience_finds_bears_the_audit_once",
+            "::test_people_found_by_a_hidden_audience_are_debited_once",
         ),
         long=True,
     ),
