@@ -45,7 +45,7 @@ def debit(session: Session, debits: Sequence[Debit], at: datetime) -> None:
     """Debit these locked mandates, or refuse with the spent, requested and remaining amounts."""
     if len({each.mandate.id for each in debits}) < len(debits):
         named = ", ".join(each.mandate.id for each in debits)
-        raise ValueError(f"Two debits would be computed from the same balance of a mandate: {named}")
+        raise ValueError(f"Debits of one mandate would start from the same balance: {named}")
     change_all(session, [(each.mandate, _debited(session, each, at)) for each in debits])
 
 

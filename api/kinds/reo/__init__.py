@@ -69,7 +69,7 @@ class Reo:
         _check_groups(request, log)
         if traffic.random in request.strategies:
             raise _refused(
-                f"Name other strategies than {traffic.random!r}: random traffic is counted in any case",
+                f"Random traffic is counted in any case: name no strategy {traffic.random!r}",
                 case="random-traffic-named",
             )
         if request.days:
