@@ -49,8 +49,8 @@ def row_limit(others: int, settings: Settings) -> RowLimit:
         return RowLimit(
             left,
             AudienceTooLargeError(
-                f"With this part the audience would exceed its limit of "
-                f"{settings.max_members} members. Nothing of the part was stored."
+                f"With this part the audience would have at least {settings.max_members + 1} "
+                f"members. Its limit is {settings.max_members}. Nothing of the part was stored."
             ),
         )
     return RowLimit(

@@ -325,7 +325,7 @@ def test_what_the_mandate_does_not_cover_is_not_begun(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"metrics": {"thresholds": [0.55]}}, "divides no bins"),
+        ({"metrics": {"thresholds": [0.55]}}, "0.55"),
         ({"metrics": {"qualified": "yes", "thresholds": [0.5]}}, "Fewer than two groups"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_mandate_of_named_individuals_pays_for_nobody_else(
     me = raw(idle, grace)
     with unchanged(idle.service.store):
         body = case.body()
-        refused(me.submit(body), "no-mandate", "not to you")
+        refused(me.submit(body), "no-mandate", "researchers", "Nothing was charged")
     with pytest.raises(MandateError):
         grace.audits.price(case.content["id"], case.audience["id"], bins=4, epsilon=1)
     stranger = idle.auditor().me().id

@@ -219,7 +219,7 @@ def test_a_broken_package_stops_neither_the_service_nor_the_command(host: Host, 
         helped = host.run("auditor", "audit", "--help")
         assert "match-count" in helped
         assert "RuntimeError: broken" in helped
-        assert "does not load" in host.check(code=2)
+        assert "share-above cannot be loaded" in host.check(code=2)
         with served(host):
             assert KIND not in offered(host)
     finally:

@@ -147,14 +147,14 @@ def test_a_full_line_takes_no_more_and_charges_nothing(
     greedy.submit(EACH - 1)
     with unchanged(line.service.store):
         answer = greedy.me.submit(greedy.request)
-        refused(answer, "queue-full", f"{EACH} audits", "charged", "10 s")
+        refused(answer, "queue-full", str(EACH), "Nothing was charged", "10 s")
         assert answer.headers["retry-after"] == "10"
         # What was taken before is answered as before.
         again = greedy.me.submit(greedy.request, key="the-first-one")
         assert again.json() == first.json()
     modest.submit(ALL - EACH)
     with unchanged(line.service.store):
-        refused(late.me.submit(late.request), "queue-full", "too many audits wait already")
+        refused(late.me.submit(late.request), "queue-full", "other auditors", "Nothing was charged")
     served(line, 1)
     assert late.me.submit(late.request).is_success
 

@@ -151,7 +151,7 @@ def test_what_its_maker_did_not_sign_is_refused_and_leaves_nothing(
     sent = wrong(maker_of(who), action, body, secrets.token_hex(8))
     before = size(scene.deployment)
     with unchanged(scene.deployment.service.store):
-        refused(who.post(path, body, headers=sent), "unsigned", "nothing")
+        refused(who.post(path, body, headers=sent), "unsigned", "Nothing was done")
     assert size(scene.deployment) == before
     # Nothing is wrong with it but the signature.
     if path != "/v1/audits":
@@ -197,7 +197,7 @@ def test_a_key_is_good_for_one_decision(scene: Scene) -> None:
         again = scene.regulator.state(path, body, key)
         refused(again, "idempotency-conflict", f"entry {before - 1}")
         other = scene.regulator.state(path, body | {"epsilon_limit": "2"}, key)
-        refused(other, "idempotency-conflict", "use a new one")
+        refused(other, "idempotency-conflict", f"entry {before - 1}", "Nothing was done")
         for path in ("/v1/regulator/auditors", "/v1/regulator/researchers"):
             refused(scene.regulator.state(path, body_of(scene, path), key), "idempotency-conflict")
     assert size(scene.deployment) == before

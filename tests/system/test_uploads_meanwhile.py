@@ -75,7 +75,7 @@ def test_a_part_that_cannot_be_matched_is_not_kept(
     with unchanged(service.store), monkeypatch.context() as patch:
         patch.setattr(type(service.platform.people), "match", Gone.match)
         answer = me.put(opened["id"], "g0", csv(["grace"]))
-        refused(answer, "unavailable", "still open", "try again")
+        refused(answer, "unavailable", "still open", "again")
         assert answer.headers["retry-after"] == "5"
     sent = {"g0": [pa.array(["ada"])]}
     assert me.seal(opened["id"])["commitment"] == commitment(b64decode(SALT), "username", sent)
@@ -166,7 +166,7 @@ def test_an_audience_that_is_being_written_to_is_deleted_later_or_not_at_all(
         deleting.join(0.5 if on_sqlite(service.store) else None)
     deleting.join()
     if not on_sqlite(service.store):
-        refused(answers.pop(), "conflict", "try again")
+        refused(answers.pop(), "conflict", "again")
         answers.append(me.call("DELETE", path))
     assert answers[0].status_code == 204
     assert me.get(path).json()["state"] == "erased"
@@ -224,7 +224,7 @@ def test_what_changes_while_the_platform_is_asked_is_not_sealed_unread(
         )
     assert me.get(path).json()["state"] == left
     if left == "open":
-        assert "seal it again" in str(raised.value)
+        assert "Nothing was sealed" in str(raised.value)
         sent = {"g0": [pa.array(["grace"])]}
         assert me.seal(opened)["commitment"] == commitment(b64decode(SALT), "username", sent)
 
@@ -426,7 +426,7 @@ def test_a_sealing_gets_a_retry_after_where_parts_take_long(
         assert me.put(opened, "g0", csv(["ada"])).is_success
         answer = me.post(f"/v1/audiences/{opened}/seal", {"salt": SALT})
         let_go.set()
-    refused(answer, "unavailable", "try again")
+    refused(answer, "unavailable", "Nothing was sealed", "again")
     assert answer.headers["retry-after"] == "5"
     assert me.seal(opened)["state"] == "sealed"
 
