@@ -30,6 +30,7 @@ from auditor_client.cli.output import show_row, show_rows
 from auditor_client.cli.prices import show_offer
 from auditor_client.cli.summary import show_result
 from auditor_client.errors import InputError
+from auditor_client.kinds.two_party.request import public_bytes
 from auditor_client.local.pending_claims import Claim
 from auditor_client.regulator import Regulator
 from auditor_client.transport.decimals import to_decimal
@@ -88,6 +89,7 @@ def audit(
     """Compute a metric for groups that stay hidden from the platform, from values that stay hidden
     from you.
     """
+    public_bytes(regulator_key)  # refused before anybody is uploaded
     asked = _metric(metric)
     columns = words(groups)
     if rows is not None and not hidden:

@@ -150,6 +150,22 @@ def test_a_private_key_is_not_sent_to_be_registered(service: ScriptedService, ho
     assert not service.asked
 
 
+@pytest.mark.parametrize("more", [["--price"], ["--yes"], ["--yes", "--hidden"]])
+def test_a_private_key_stops_a_two_party_audit_before_anybody_is_sent(
+    service: ScriptedService, home: Path, tmp_path: Path, more: list[str]
+) -> None:
+    sign_up(service)
+    people, metric = tmp_path / "people.csv", tmp_path / "metric.json"
+    people.write_text("email,gender\na@x.org,woman\n")
+    metric.write_text('{"name": "outcomes", "log": "jobs", "outcome_range": {"low": 0, "high": 1}}')
+    key = ["--regulator-key", str(home / "keys" / "demo.jwk"), "-p", "demo"]
+    asked = ["--metric", str(metric), "--id", "email", "--groups", "gender", *key, *more]
+    done = run(app, ["audit", "two-party", str(people), *asked])
+    assert done.exit_code == 1
+    assert "is a private key" in done.stderr
+    assert not service.asked
+
+
 def test_the_budget_shows_currency_renewal_and_lifetime(service: ScriptedService) -> None:
     sign_up(service)
     rolling = {"kind": "rolling", "days": 30}
@@ -167,6 +183,7 @@ def test_the_price_shows_both_relations_and_the_advice(service: ScriptedService)
     service.on("GET", "/v1/catalogue", answer(CATALOGUE))
     service.on("POST", "/v1/audits/price", answer(quote(price()).model_dump(mode="json")))
     service.on("GET", f"/v1/audiences/{AUDIENCE_ID}", answer(SEALED))
+    service.on("GET", "/v1/audits", answer({"items": []}))
     command = ["price", CONTENT_ID, AUDIENCE_ID, "--bins", "2", "-p", "demo"]
     shown = " ".join(run(app, command, env={"COLUMNS": "200"}).stdout.split())
     for words in (
@@ -189,6 +206,7 @@ def test_gaussian_noise_is_priced_in_rho(service: ScriptedService) -> None:
     paid = quote(price(1.0, None, "discrete-gaussian")).model_dump(mode="json")
     service.on("POST", "/v1/audits/price", answer(paid))
     service.on("GET", f"/v1/audiences/{AUDIENCE_ID}", answer(SEALED))
+    service.on("GET", "/v1/audits", answer({"items": []}))
     gaussian = ["--mechanism", "discrete-gaussian", "--rho", "0.5"]
     done = run(app, ["price", CONTENT_ID, AUDIENCE_ID, *gaussian, "-p", "demo"])
     assert "none: Gaussian noise has a rho" in " ".join(done.stdout.split())
