@@ -79,7 +79,7 @@ def test_an_operator_begins_at_health_and_sees_the_queue_move(
 ) -> None:
     page = on_duty.open("")
     expect(page.get_by_role("heading", name="Health", level=1)).to_be_visible()
-    expect(page.get_by_role("row", name="Workers")).to_contain_text("nobody runs audits")
+    expect(page.get_by_role("row", name="Workers")).to_contain_text("platform-auditor worker")
     audit = submit(running)
     page = on_duty.open("/operator/queue")
     expect(page.get_by_role("row", name=audit)).to_contain_text("waiting")

@@ -72,12 +72,12 @@ def test_questions_beyond_the_bounds_are_refused_at_once() -> None:
     async def test() -> None:
         planner = Planner(WAITING)
         try:
-            # Nothing is answered before the process has started.
+            # Refusals come at the first step; nothing is answered before the process has started.
             tasks = [
                 asyncio.create_task(planner.needed(question(n), f"network {n // 3}"))
                 for n in range(30)
             ]
-            done, waiting = await asyncio.wait(tasks, timeout=1)
+            done, waiting = await asyncio.wait(tasks, timeout=0)
             assert running(planner) == len(waiting) == 8
             assert all(refused_with_a_wait(task.exception()) for task in done)
             # Two of the first network's three were taken.

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from auditor_client.envy import EnvyCertificate, EverybodyRule, sample_rule
@@ -22,11 +24,10 @@ def test_verdicts_by_the_limits_of_the_rule(envious: int, no_envy: int, verdict:
 
 
 def test_the_certificate_says_what_it_claims_and_how_surely() -> None:
-    assert EnvyCertificate(SAMPLE, 0.05, 0, 73).explain() == (
-        "Certified envy-free: at most 10 % of people would gain more than 0.05 in reward from the"
-        " recommendations of more than 0.1 of the others. This is right with probability 95% at"
-        " least: the exploration, the draw of people and the noise that protects them are counted."
-    )
+    claim, confidence = EnvyCertificate(SAMPLE, 0.05, 0, 73).statements()
+    assert claim.startswith("Certified envy-free")
+    assert re.findall(r"\d[\d.]*(?: %)?", claim) == ["10 %", "0.05", "0.1"]
+    assert re.findall(r"\d+ %", confidence) == ["95 %"]
 
 
 def test_envy_is_reported_in_addition() -> None:
@@ -34,11 +35,9 @@ def test_envy_is_reported_in_addition() -> None:
     assert (found.envious_at_least, found.uncertified) == (5, 13)
     words = found.explain()
     assert words.startswith("Not certified envy-free. What is shown is that at most 30.2 % of")
-    assert "at least 5 of the 73 people who were audited are better served" in words
+    assert "At least 5 of the 73 people" in words
     assert "Each statement is right" in words
-    assert "at least 1 of the 73 people who were audited is better" in (
-        EnvyCertificate(SAMPLE, 0.05, 4, 60).explain()
-    )
+    assert "At least 1 of the 73 people" in EnvyCertificate(SAMPLE, 0.05, 4, 60).explain()
 
 
 def test_what_is_shown_is_never_rounded_to_more() -> None:

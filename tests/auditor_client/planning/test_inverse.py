@@ -43,7 +43,9 @@ def test_the_same_questions_are_answered_for_gaussian_noise() -> None:
     assert power_at(people, 0.0, 0.3, bins=5, **gaussian).fair == pytest.approx(0.8, abs=0.06)
     assert resolvable_alpha(people, bins=5, **gaussian) == pytest.approx(0.3, rel=0.06)
     assert rho_needed(people, 0.3, bins=5) == pytest.approx(0.05, rel=0.6)
-    with pytest.raises(ValueError, match=r"\brho\b.*\b20\b.*\b141\b"):
+    # Noise hardly matters at the largest rho that is tried.
+    assert verdict_size(0.2, bins=5, mechanism="discrete-gaussian", rho=100) == 137
+    with pytest.raises(ValueError, match=r"\brho\b.*\b20\b.*\b137\b"):
         rho_needed(20, 0.2, bins=5)
     split = split_budget(0.2, [90, 400], 0.3, bins=5, mechanism="discrete-gaussian")
     assert split.epsilons[0] > split.epsilons[1] > 0
@@ -149,7 +151,7 @@ def test_batches_are_added_up_with_their_noise() -> None:
     assert pooled.high > fairness_gap(added, {"a": 100, "b": 100}, 1.0, 0.05).high
     noisy = pooled_gap(batches, None, 1.0, 0.05, sizes, 0.25)
     assert noisy.high > pooled.high
-    with pytest.raises(ValueError, match=r"sizes.*batches"):
+    with pytest.raises(ValueError, match=r"batch.*sizes"):
         pooled_gap(batches, sizes[:1], 1.0, 0.05)
     with pytest.raises(ValueError, match=r"batches.*groups.*bins"):
         pooled_gap([*batches, {"a": [1, 2, 3], "b": [1, 2, 3]}], None, 1.0, 0.05)

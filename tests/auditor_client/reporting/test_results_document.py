@@ -213,7 +213,7 @@ def test_the_command_analyses_receipts_alone(tmp_path: Path) -> None:
     [
         (["--metric", "fairness"], "There is no metric 'fairness'"),
         (["--metric", "parity"], "needs a threshold"),
-        (["--threshold", "0.4"], "divides no bins. There are: 0.5"),
+        (["--threshold", "0.4"], r"threshold 0\.4 .*: 0\.5\."),
         (["--quantile", "2"], "between 0 and 1"),
         (["--qualified", "yes", "--threshold", "0.5"], "Fewer than two groups end in 'yes'"),
         (["--delta", "0"], "delta must lie between 0 and 1"),
@@ -224,7 +224,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, arguments: list[str], wo
     path = finished(ALIKE).save_receipt(tmp_path / "one.json")
     done = run(app, ["analyse", str(path), *arguments])
     assert (done.exit_code, done.stdout) == (1, "")
-    assert words in done.stderr
+    assert re.search(words, done.stderr)
 
 
 def receipt_of(folder: Path, name: str, counts: dict[str, list[int]]) -> str:

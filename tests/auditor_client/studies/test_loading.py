@@ -100,7 +100,7 @@ TEST = {**OF_LOG, "kind": "outcome-test", "log": "lists"}
             ["audits.gender:", "discrete-gaussian", "rho"],
         ),
         ("audits.gender.bins", 0, ["audits.gender.bins"]),
-        ("audits.Gender", {}, ["audits.Gender", "small letters"]),
+        ("audits.Gender", {}, ["audits.Gender", "40"]),
         ("audiences.volunteers.by", [], ["audiences.volunteers.by:"]),
         (
             "audiences.volunteers.file.sha256",

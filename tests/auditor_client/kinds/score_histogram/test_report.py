@@ -129,7 +129,7 @@ def test_metrics_drivers_and_assumptions_are_in_words(tmp_path: Path) -> None:
     for part in (
         "Where the gap comes from",
         "man less woman",
-        "Other ways to measure it",
+        "Other metrics",
         "For every 100 people of woman",
         "By the four-fifths rule: fails",
         "The paper’s assumptions, checked after the audit",
