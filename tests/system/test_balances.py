@@ -59,7 +59,7 @@ def test_balances_come_through_the_waist(
     assert oversight.budget().mandates[0].spent == 2
     assert (found.error_95, found.frame().num_rows) == (3, 8)
     assert any("could not be debited within the cap" in rule for rule in found.release.rules)
-    assert "2 rho" in found.words
+    assert " 2 rho" in found.words
     saved = BalanceHistogramResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
     assert saved.frame() == found.frame()
     again = oversight.audits.result(found.id)

@@ -147,7 +147,7 @@ def test_a_full_line_takes_no_more_and_charges_nothing(
     greedy.submit(EACH - 1)
     with unchanged(line.service.store):
         answer = greedy.me.submit(greedy.request)
-        refused(answer, "queue-full", str(EACH), "Nothing was charged", "10 s")
+        refused(answer, "queue-full", f"{EACH} of your audits", "Nothing was charged", "10 s")
         assert answer.headers["retry-after"] == "10"
         # What was taken before is answered as before.
         again = greedy.me.submit(greedy.request, key="the-first-one")
