@@ -18,8 +18,9 @@ from pathlib import Path
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _ID = re.compile(r"\b([a-z]+)_[0-9a-f]{30}\b")
-# Identifiers, digests, times and numbers: what differs from run to run.
-_VARIES = re.compile(r"\b[a-z]+_[0-9a-f]{30}\b|sha256:[0-9a-f]+|-?[0-9][0-9:.,-]*( UTC)?")
+# Identifiers, digests, keys, times and numbers, whole or broken over lines: they differ from run to
+# run, and each has a digit.
+_VARIES = re.compile(r"\S*[0-9]\S*( UTC)?")
 _BORDERS = re.compile(r"[\s─━│┃╭╮╰╯┏┓┗┛┡┩├┤┬┴┼╇╈]+")
 PATIENCE = 300
 # The first words must be equal, and of all words this share.
