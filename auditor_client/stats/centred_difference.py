@@ -97,6 +97,9 @@ def _limit(
     # A pair of cells is tested at the lower end of the first and at the upper end of the second.
     i = np.arange(math.floor(box[0][0] / step), math.floor(min(box[0][1], 1 - 1e-12) / step) + 1)
     k = np.arange(math.floor(box[1][0] / step), math.floor(min(box[1][1], 1 - 1e-12) / step) + 1)
+    # No share is plausible where noise alone would have to explain the count: all are ruled out.
+    if not len(k):
+        return -1.0
     # Only differences above the floor are searched.
     i = i[(i + 1 - k[0]) * step > floor]
     if not len(i):

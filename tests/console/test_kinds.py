@@ -231,7 +231,7 @@ def test_every_kind_is_paid_for_run_and_read_in_words(
 
 def test_what_cannot_be_asked_here_is_said_with_the_form_kept(at_work: Watched, lab: Lab) -> None:
     page = at_work.open("/audits/new?kind=two-party")
-    expect(page.locator(".note")).to_contain_text("use the SDK")
+    expect(page.locator(".note")).to_contain_text("Use the SDK")
     assert page.get_by_role("button", name="See the price").count() == 0
     typed = {"kind": "score-cdf", "content_id": lab.contents[0].id, "audience_id": lab.audience.id}
     for bins, words in (("0.5, 0.1", "increase"), ("many", "not a list of numbers")):
