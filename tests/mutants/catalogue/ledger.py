@@ -46,7 +46,7 @@ MUTANTS = (
         "groups_per_person=min(self.groups_per_person, self.groups),",
         "groups_per_person=self.groups_per_person,",
         (f"{PARTS}::test_nobody_counts_in_more_groups_than_there_are",),
-        ("LedgerError",),
+        ("InvalidLedgerError",),
     ),
     Mutant(
         "older_sample_is_an_upload",
