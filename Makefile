@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(DEMO_READY) ## two platforms audited end to end, one fair and one not
+demo: $(DEMO_READY) ## three simulated platforms audited from end to end
 	@$(BIN)/platform-auditor demo
 
 serve: $(DEMO_READY) ## the same, and left running

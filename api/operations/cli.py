@@ -184,7 +184,7 @@ def demo(
         Through, typer.Option(help="Connection of the services to the platforms.")
     ] = Through.PROCESS,
 ) -> None:
-    """Audit two simulated platforms, one fair and one biased, from end to end."""
+    """Audit three simulated platforms from end to end: fair, biased, and biased by history."""
     run_demo(folder, keep=keep, people=people, through=through)
 
 

@@ -1,4 +1,4 @@
-"""Hosts of the demo: two simulated platforms, each with a service in its own process.
+"""Hosts of the demo: three simulated platforms, each with a service in its own process.
 
 The service has the platform in its own process, or reaches it like a real one: over HTTP, or as
 files (`Through`). The result of the study is the same.
@@ -62,7 +62,7 @@ class Through(StrEnum):
 
 
 def run(folder: Path, *, keep: bool, people: int, through: Through = Through.PROCESS) -> None:
-    """Host both platforms, run the study on them, and keep serving on request."""
+    """Host the platforms, run the study on them, and keep serving on request."""
     # On a signal it stops the processes that it started, even if a shell made it ignore Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     signal.signal(signal.SIGINT, signal.default_int_handler)

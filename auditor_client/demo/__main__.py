@@ -178,7 +178,7 @@ def _how_to_go_on(folder: Path, hosts: list[dict[str, Any]], *, stay: bool) -> N
     console.rule("[bold]Next steps")
     if not stay:
         console.print(f"Open {folder / 'biased' / 'report.html'} in a browser.")
-        console.print("make serve      leaves both services running for you to try")
+        console.print("make serve      leaves the services running for you to try")
         return
     for host in hosts:
         _apply(host, folder / host["name"])

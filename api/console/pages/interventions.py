@@ -83,7 +83,7 @@ def terminate(visit: RegulatorVisit, form: FormDep) -> Response:
 
 @router.post("/regulator/running/{audit_id}/stop")
 def prepare_stop(audit_id: str, visit: RegulatorVisit, form: FormDep) -> Response:
-    """Show the order to stop for signing, before it is signed."""
+    """Show the order to stop, which the regulator signs next."""
     reason = read_personal_text(form, "reason")
     command = ["auditor", "regulator", "stop", audit_id, "--reason", reason.text]
     act = SignedAct(
