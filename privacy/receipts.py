@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from joserfc import jws
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import KeySet, OKPKey
 
 from privacy.canonical import dumps
@@ -65,9 +65,13 @@ def verify(receipt: str, keys: KeySet) -> bytes:
     """Return the canonical bytes that were signed by one of the keys."""
     try:
         signed = jws.deserialize_compact(receipt, keys, algorithms=[ALGORITHM])
+    except BadSignatureError as error:
+        raise InvalidReceiptError(
+            "the signature does not match the receipt", case="wrong-signature"
+        ) from error
     except (JoseError, TypeError, ValueError) as error:
         raise InvalidReceiptError(
-            f"the receipt does not verify: {error}", case="wrong-signature"
+            f"the receipt cannot be read: {str(error).rstrip(': ')}", case="wrong-signature"
         ) from error
     if signed.protected.get("typ") != TYPE:
         raise InvalidReceiptError(

@@ -91,8 +91,8 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
         statements.check_fresh(made, now().timestamp(), statements.CLOCK_SKEW)
     except (StatementError, ValueError) as error:  # what has no canonical form is not signed
         raise UnsignedError(
-            f"{str(error).rstrip('.')}. Nothing was done."
-            " Sign the request as docs/reference/ledger.md says."
+            f"{_sentence(error)} Nothing was done."
+            " Sign the whole request with your registered key, as docs/reference/ledger.md says."
         ) from error
     return statement
 
@@ -100,11 +100,16 @@ def check(statement: Statement, maker: Key, origin: str) -> Statement:
 def _check_named(made: StatementHeader, maker: Key) -> None:
     """Check the key's name, by which it is recognised when the entry is written."""
     if made.kid != maker.thumbprint():
-        raise StatementError("The signature names another key than the one that made it")
+        raise StatementError("the signature names another key than the one that made it")
 
 
 def stated_body(body: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return statements.state_request(body)
     except StatementError as error:
-        raise UnsignedError(f"{str(error).rstrip('.')}. Nothing was done.") from error
+        raise UnsignedError(f"{_sentence(error)} Nothing was done.") from error
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 from joserfc import jws
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import Key
 from joserfc.registry import HeaderParameter
 
@@ -77,9 +77,15 @@ def verify(signature: str, stated: bytes, key: Key, algorithms: list[str]) -> No
     try:
         registry = _registry(algorithms)
         signed = jws.deserialize_compact(signature, key, registry=registry, payload=stated)
+    except BadSignatureError as error:
+        raise StatementError(
+            "the signature does not match this statement: another key made it, or other bytes "
+            "were signed",
+            case="another-statement",
+        ) from error
     except (JoseError, TypeError, ValueError) as error:
         raise StatementError(
-            f"the signature does not match this statement: {error}", case="another-statement"
+            f"the signature cannot be read: {str(error).rstrip(': ')}", case="another-statement"
         ) from error
     if signed.protected.get("typ") != TYPE:
         raise StatementError("this is a signature, but not for a statement", case="not-a-statement")
@@ -134,7 +140,9 @@ def check_fresh(head: StatementHeader, at: float, fresh: int = FRESH) -> None:
     age = at - head.iat
     if not -CLOCK_SKEW <= age <= fresh:
         raise StatementError(
-            f"the statement was made {age:.0f} s before: check the clocks", case="clocks"
+            f"the statement was signed {age:.0f} s before it was received (allowed: "
+            f"-{CLOCK_SKEW} to {fresh} s): check the signer's clock",
+            case="clocks",
         )
 
 

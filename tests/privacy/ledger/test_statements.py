@@ -3,7 +3,7 @@
 import pytest
 
 from privacy.errors import StatementError
-from privacy.ledger.statements import TYPE, digest_statement, parse_header, sign
+from privacy.ledger.statements import TYPE, digest_statement, parse_header, sign, verify
 from tests.ledgers import ed25519
 from tests.refusals import refuses
 
@@ -34,3 +34,9 @@ def test_nothing_is_between_the_letters_of_a_header(stray: str) -> None:
 def test_a_signature_that_brings_its_own_words_is_refused() -> None:
     with refuses(StatementError, "not-detached"):
         parse_header(sign(STATED, ADA).replace("..", ".e30."))
+
+
+def test_a_signature_by_another_key_is_refused_with_a_reason() -> None:
+    with refuses(StatementError, "another-statement", "another key") as refused:
+        verify(sign(STATED, ed25519("bob")), STATED, ADA, ["Ed25519"])
+    assert "bad_signature" not in str(refused.value)
