@@ -26,8 +26,9 @@ def drawn(secret: bytes, purpose: str, subjects: Iterable[object]) -> NDArray[np
     """Return eight uniform 64-bit numbers for each subject; another purpose gets other numbers."""
     if not _LEAST <= len(secret) <= 64:
         raise InputError(
-            f"The secret must have {_LEAST} to 64 bytes: secrets.token_bytes(32), stored "
-            "with your key, so that every person's draw stays the same.",
+            f"The secret must have {_LEAST} to 64 bytes. Make it once with "
+            "secrets.token_bytes(32), and keep it with your key. Only the same secret repeats "
+            "every person's draw.",
             case="secret-size",
         )
     person = purpose.encode()

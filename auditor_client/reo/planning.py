@@ -77,7 +77,7 @@ def utility_rows(
         return _sizes(n, shown.positives, probed.positives, shown_share)
 
     def error(rows: float) -> float:
-        # For a single share, unlike several, the printed variance is exact.
+        # The variance that the paper prints is exact for a single share, though not for several.
         both = _expected(shown, probed, rows, balance * rows, noise)
         made = utilities(*both, "printed", rows_per_viewer=rows_per_viewer)
         variances, heavy = np.diag(made.covariance), np.diag(made.heavy)
