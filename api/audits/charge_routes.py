@@ -1,6 +1,6 @@
 """`/v1/regulator/charges`: the charges of all auditors."""
 
-from api.audits import charges
+from api.audits import charge_queries
 from api.identity.roles import RegulatorDep
 from api.kernel.errors import ForbiddenError, RateLimitedError, UnauthenticatedError
 from api.web.dependencies import ReadDep
@@ -26,4 +26,4 @@ def list_charges(
     limit: LimitQuery = 50,
 ) -> Page[Charge]:
     """List charges with auditor, price and audience, newest first."""
-    return charges.list_charges(session, auditor_id, audience_id, cursor, limit)
+    return charge_queries.list_charges(session, auditor_id, audience_id, cursor, limit)

@@ -9,7 +9,7 @@ from typing import get_args
 import pyarrow as pa
 from sqlmodel import Session, col, select
 
-from api.audits import charges
+from api.audits import charge_queries
 from api.db import ChargeRow, Store
 from api.kernel.settings import Settings
 from api.oversight import refusals
@@ -118,7 +118,7 @@ def _charges(session: Session, asked: ExportQuery) -> Iterator[Row]:
     if asked.auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == asked.auditor_id)
     newest_first = query.order_by(col(ChargeRow.id).desc()).execution_options(yield_per=1_000)
-    return (_of_charge(charges.to_wire(row)) for row in session.exec(newest_first))
+    return (_of_charge(charge_queries.to_wire(row)) for row in session.exec(newest_first))
 
 
 def _of_charge(charge: Charge) -> Row:

@@ -6,7 +6,7 @@ from fastapi.responses import Response
 from sqlmodel import Session, col, select
 
 from api.accounts.service import auditor_to_wire, researcher_to_wire
-from api.audits.charges import list_charges
+from api.audits.charge_queries import list_charges
 from api.console.rendering import pages
 from api.console.security.current_user import RegulatorVisit
 from api.db import AuditorRow, EntryRow, ResearcherRow

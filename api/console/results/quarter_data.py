@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sqlmodel import Session, col, select
 
-from api.audits import charges
+from api.audits import charge_queries
 from api.console.security.current_user import PageRequest
 from api.db import AuditorRow, ChargeRow, EntryRow, ResearcherRow
 from api.kernel.clock import now
@@ -81,7 +81,7 @@ def _charges(session: Session, period: TimeRange, auditor_id: str | None) -> lis
     if auditor_id is not None:
         query = query.where(ChargeRow.auditor_id == auditor_id)
     rows = session.exec(query.order_by(col(ChargeRow.charged_at).desc()))
-    return [charges.to_wire(row) for row in rows]
+    return [charge_queries.to_wire(row) for row in rows]
 
 
 def _refusals(session: Session, period: TimeRange, auditor_id: str | None) -> list[Refusal]:
