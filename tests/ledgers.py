@@ -23,7 +23,7 @@ from privacy.ledger.verify import Verified, verify
 from privacy.plans import PLANS, PlannedTable, PublicAudience, assumptions
 from privacy.receipts import canonical, digest
 from privacy.tables.declared import declared_numbers
-from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
+from privacy.tables.mechanism_prices import currency_of, exact_price, exact_scale
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, INFINITE, Amount, Currency
 from privacy.tables.sensitivity import Sensitivity
 

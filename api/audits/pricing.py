@@ -18,7 +18,7 @@ from openapi.resources import Assumption, BothRelations, Currency, Price, PriceP
 from privacy import waist
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.declared import declared_numbers
-from privacy.tables.mechanisms import currency_of, exact_scale
+from privacy.tables.mechanism_prices import currency_of, exact_scale
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE, ExactPrice
 from privacy.tables.sensitivity import Reach
 

@@ -4,7 +4,7 @@ A charge states each part of its release as name, mechanism, bounds, sensitivity
 parameter. For every kind of audit the verifier computes again, exactly:
 
 - the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
-- the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanisms`).
+- the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanism_prices`).
 
 For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the signed
 request and the audience's entry. For an audience whose entry is older than format 3, the numbers of
@@ -22,7 +22,7 @@ from privacy.errors import BoundsError, EvidenceError
 from privacy.ledger.exact_amounts import parse_amount
 from privacy.plans import KindPlan, PlannedTable, PublicAudience
 from privacy.tables.declared import declared_numbers, rule_from
-from privacy.tables.mechanisms import currency_of, exact_price, exact_scale
+from privacy.tables.mechanism_prices import currency_of, exact_price, exact_scale
 from privacy.tables.price import FREE, Currency, ExactPrice
 from privacy.tables.sensitivity import Reach, Sensitivity
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from auditor_client.kinds.forecasts import ForecastAudience
 from privacy.plans import PLANS, PlannedTable, PublicAudience
-from privacy.tables.mechanisms import GAUSSIAN, NOISY_MAX, TREE, exact_scale
+from privacy.tables.mechanism_prices import GAUSSIAN, NOISY_MAX, TREE, exact_scale
 from privacy.tables.tree_shape import best_branching, nodes_of_prefix
 
 # Two-sided 95 % quantile of the normal distribution.

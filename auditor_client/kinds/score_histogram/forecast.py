@@ -10,7 +10,7 @@ from auditor_client.planning.power_simulation import SizeKind
 from auditor_client.planning.sample_size import verdict_size
 from auditor_client.reporting.rounding import percent
 from openapi.resources import Levels
-from privacy.tables.mechanisms import GAUSSIAN
+from privacy.tables.mechanism_prices import GAUSSIAN
 
 ALPHA = 0.2
 POWER = 0.8

@@ -22,7 +22,7 @@ from privacy.ledger.statements import condense_request
 from privacy.ledger.verify import verify
 from privacy.plans import PLANS
 from privacy.receipts import canonical, digest
-from privacy.tables.mechanisms import TREE, exact_scale
+from privacy.tables.mechanism_prices import TREE, exact_scale
 from privacy.tables.sensitivity import Reach
 from tests.exploring import asked as envy_asked
 from tests.ledgers import (

@@ -8,7 +8,7 @@ import pytest
 from privacy.errors import BoundsError
 from privacy.plans import PlannedTable
 from privacy.tables.bounded_table import Bounds
-from privacy.tables.mechanisms import MECHANISMS, currency_of, exact_price, exact_scale
+from privacy.tables.mechanism_prices import MECHANISMS, currency_of, exact_price, exact_scale
 from privacy.tables.sensitivity import Reach, Sensitivity
 from privacy.tables.tree_shape import best_branching, levels
 from privacy.waist import make_mechanisms
