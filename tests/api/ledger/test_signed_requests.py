@@ -1,5 +1,6 @@
 """A request with a wrong signature is refused with a reason and with what to do."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,13 +42,11 @@ def with_a_short_signature() -> Statement:
     [by_another_key, of_another_body, long_ago, without_a_header, with_a_short_signature],
     ids=lambda wrong: wrong.__name__,
 )
-def test_every_refusal_states_a_reason_and_the_remedy(wrong: Callable[[], Statement]) -> None:
+def test_every_refusal_states_a_reason_and_names_the_page(wrong: Callable[[], Statement]) -> None:
     with pytest.raises(UnsignedError) as refused:
         check(wrong(), MAKER.key, ORIGIN)
     message = str(refused.value)
-    reason, *rest = message.split(". ")
-    assert reason[0].isupper()
-    assert not reason.endswith(":")
-    assert "bad_signature" not in message
-    assert rest[0] == "Nothing was done"
-    assert rest[1].startswith("Sign the whole request with your registered key")
+    assert message[0].isupper()
+    assert "docs/reference/ledger.md" in message
+    # A colon announces a reason: none may be empty.
+    assert not re.search(r":\s*([.:]|$)", message)

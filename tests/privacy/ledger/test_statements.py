@@ -37,6 +37,6 @@ def test_a_signature_that_brings_its_own_words_is_refused() -> None:
 
 
 def test_a_signature_by_another_key_is_refused_with_a_reason() -> None:
-    with refuses(StatementError, "another-statement", "another key") as refused:
+    with refuses(StatementError, "another-statement") as refused:
         verify(sign(STATED, ed25519("bob")), STATED, ADA, ["Ed25519"])
-    assert "bad_signature" not in str(refused.value)
+    assert not str(refused.value).rstrip().endswith((":", ":."))
