@@ -1,6 +1,6 @@
 """Matching a part of 100,000 identifiers, compared with the default public pace (ADR 21).
 
-As many parts are matched at once as one process has places for; the slowest of them is measured.
+As many parts are matched at once as one process has slots for; the slowest of them is measured.
 The platform is simulated: in this process, and in another one that is reached by HTTP. A ratio
 above one is a part that would be late.
 """
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from api.app.compose import make_simulated_platform
-from api.audiences.matcher import PLACES_PER_UPLOAD
+from api.audiences.background_matcher import SLOTS_PER_UPLOAD
 from api.audiences.matching import count_matching_work, match_isolating_failures
 from api.audiences.parsing import Members
 from api.kernel.hard_limits import MATCH_RATE, MATCH_SECONDS
@@ -30,7 +30,7 @@ from bench.harness import Figure
 COMMAND = "python -m bench matching"
 ROUNDS = 9
 PEOPLE = 300_000
-PLACES = PLACES_PER_UPLOAD * Settings.model_fields["uploads_at_once"].default
+SLOTS = SLOTS_PER_UPLOAD * Settings.model_fields["uploads_at_once"].default
 _HOST, _PORT = "127.0.0.1", 18_479
 
 
@@ -51,7 +51,7 @@ def _figure(people: People, part: Members, where: str) -> Figure:
         people, part
     )  # the simulated platform makes its index at its first use
     took = [_slowest(people, part) for _ in range(ROUNDS)]
-    name = f"{PLACES} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
+    name = f"{SLOTS} parts of {len(part.identifiers):,} × {part.kind} matched at once, {where}"
     return Figure.of(name, took, [declared] * ROUNDS, "≤ 1", COMMAND)
 
 
@@ -61,8 +61,8 @@ def _slowest(people: People, part: Members) -> float:
         match_isolating_failures(people, part)
         return time.perf_counter() - begun
 
-    with ThreadPoolExecutor(PLACES) as threads:
-        return max(threads.map(timed, range(PLACES)))
+    with ThreadPoolExecutor(SLOTS) as threads:
+        return max(threads.map(timed, range(SLOTS)))
 
 
 @contextmanager

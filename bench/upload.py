@@ -88,8 +88,8 @@ def _ours(host: Hosted, parts: list[bytes], media_type: str) -> None:
         limit.take(part, media_type)
         members = read_members(io.BytesIO(part), media_type, limit)
         binding, seconds = bind(members, service.settings), service.matcher.duration(members)
-        ticket = service.matcher.places.wait_for(host.auditor.auditor, len(part))
-        while not service.matcher.places.take(ticket):
+        ticket = service.matcher.slots.wait_for(host.auditor.auditor, len(part))
+        while not service.matcher.slots.take(ticket):
             time.sleep(_PAUSE)
         with service.store.write() as session:
             row = uploads.get_owned_open(session, host.auditor, audience.id)

@@ -19,7 +19,7 @@ facts make this hold:
   one. So nobody ever waits for a connection.
 - The pool has `threads` threads: the application sets AnyIO's limiter when it starts.
 - Requests that write, uploads and two-party messages may wait for each other. Together they are
-  fewer than the threads (`writers`), and the others wait for their place without a thread.
+  fewer than the threads (`writers`), and the others wait for their slot without a thread.
 - Every read permit has a thread beyond those (`readers`), so reads and operators are served
   meanwhile. Two additional threads serve short work without a permit: pieces of exports, and the
   checks of event streams.
@@ -27,7 +27,7 @@ facts make this hold:
 A small number of permits also keeps the number of threads that run Python small. The event loop,
 which refuses requests and answers probes, waits for the interpreter lock behind each of them.
 
-Every wait has a time limit and ends in 503 with `Retry-After`: for a place (`api.web.waiting`), for
+Every wait has a time limit and ends in 503 with `Retry-After`: for a slot (`api.web.waiting`), for
 group commit (`api.audits.queue.group_commit`), for the write lock, for a connection, and for
 PostgreSQL (`api.db.engine`).
 """
@@ -35,7 +35,7 @@ PostgreSQL (`api.db.engine`).
 import resource
 from dataclasses import dataclass
 
-from api.audiences.matcher import MOST_PARTS, PLACES_PER_UPLOAD
+from api.audiences.background_matcher import MOST_PARTS, SLOTS_PER_UPLOAD
 from api.kernel.settings import Settings
 from api.webhooks.push_loop import THREADS as WEBHOOK_THREADS
 
@@ -84,7 +84,7 @@ class Capacity:
     @property
     def connections(self) -> int:
         """Database connections: one per thread that may hold one."""
-        matching = min(MOST_PARTS, PLACES_PER_UPLOAD * self.uploads)
+        matching = min(MOST_PARTS, SLOTS_PER_UPLOAD * self.uploads)
         background = _BACKGROUND_THREADS + WEBHOOK_THREADS + matching
         return self.threads + background
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from api.app.capacity import Capacity
+from api.audiences.background_matcher import Matcher
 from api.audiences.dependencies import UploadParts
 from api.audiences.expiry import purge_expired
-from api.audiences.matcher import Matcher
 from api.audits import queries
 from api.audits.event_streams import EventStreams
 from api.audits.events import AuditEvents

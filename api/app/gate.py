@@ -5,9 +5,9 @@ and a body without one has a small limit. The researcher of a verified credentia
 a body is read, the credential is verified again if its last verification was ten seconds ago. The
 route verifies it once more. A credential that a route has refused is removed from the cache.
 
-A body that is read here holds no slot of its class and no thread while it arrives. It holds a place
-among the bodies of unknown callers, or of researchers. The parts of uploads and the messages of
-two-party runs are streamed to their readers, and hold a slot of their class meanwhile.
+A body that is read here holds no slot of its class and no thread while it arrives. It holds a
+permit for the bodies of unknown callers, or of researchers. The parts of uploads and the messages
+of two-party runs are streamed to their readers, and hold a slot of their class meanwhile.
 
 A request returns its slot and its permit when its answer begins, so that a client who does not read
 keeps neither. Exports keep theirs: they are computed while they are sent.
@@ -49,7 +49,7 @@ from api.web.body_limit import (
     too_large,
 )
 from api.web.problem_responses import database_unavailable, respond
-from api.web.waiting import hold_place
+from api.web.waiting import hold_slot
 
 # Requests whose bodies need no credential in the headers: they carry their own proof, or their
 # sender is not known yet.
@@ -132,7 +132,7 @@ class Gate:
         slots = self._slots_to_verify(scope, known)
         try:
             with slots:
-                async with hold_place(self._reads["new-credentials"]):
+                async with hold_slot(self._reads["new-credentials"]):
                     caller = await run_in_threadpool(self._verify, scope, credential)
         except UnauthenticatedError:
             if reads_body:
@@ -241,7 +241,7 @@ class Gate:
             held.enter_context(self._admission[name].hold(key))
             permits = self._permits_of(scope, name)
             if permits is not None:
-                await held.enter_async_context(hold_place(permits))
+                await held.enter_async_context(hold_slot(permits))
 
             async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -258,7 +258,7 @@ class Gate:
         if name == "sign-in":
             return self._writes[name]
         if scope["method"] in _READS:
-            # The planner computes in processes, with places of its own, and uses no thread.
+            # The planner computes in processes, with slots of its own, and uses no thread.
             return None if _PLANNER.search(scope["path"]) else self._reads.get(name)
         return None if name in _PLACED else self._writes.get(name, self._writes["requests"])
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated
 
-from api.audiences.matcher import Matcher
+from api.audiences.background_matcher import Matcher
 from api.db import Store
 from api.kernel.settings import Settings
 from api.platforms.interfaces import People

@@ -1,9 +1,9 @@
 """Matching of one part of an upload: the people that it finds, and the auditor's commitment to it.
 
 The service hashes the identifiers while the part arrives, in a time that depends on the upload
-alone. It asks the platform afterwards, at a public pace (`api.audiences.matcher`). The database
-keeps eight bytes for each identifier, found or not, the digest of the part, and its sketch under a
-key of this deployment. No identifier is kept, and nothing of the rest is visible (R2).
+alone. It asks the platform afterwards, at a public pace (`api.audiences.background_matcher`). The
+database keeps eight bytes for each identifier, found or not, the digest of the part, and its sketch
+under a key of this deployment. No identifier is kept, and nothing of the rest is visible (R2).
 
 Matching costs no budget, and a part may be sent repeatedly. So the platform is asked about an
 identifier once, however often it is in the part, and each auditor has a quota.

@@ -1,7 +1,7 @@
 """Upload of one part of a group: received, checked, accepted at once, and matched afterwards.
 
-A part waits for a place among the parts that are being matched, so that the parts in memory are
-bounded (`api.audiences.places`).
+A part waits for a slot to be matched, so that the parts in memory are bounded
+(`api.audiences.matching_slots`).
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from fastapi.concurrency import run_in_threadpool
 from api.audiences import uploads
 from api.audiences.dependencies import UploadParts
 from api.audiences.matching import bind, require_answering
+from api.audiences.matching_slots import Ticket
 from api.audiences.media_types import media_type_of
 from api.audiences.parsing import read_members
-from api.audiences.places import Ticket
 from api.audiences.row_limit import RowLimit, row_limit
 from api.identity.caller import Caller
 from api.kernel.errors import DigestMismatchError, OverloadedError
 from openapi.resources import Part
 
 # Longest wait of a part for a slot, whether or not its identifiers match; then it is refused.
-PLACE_PATIENCE = timedelta(seconds=20)
+SLOT_PATIENCE = timedelta(seconds=20)
 _IN_MEMORY = 4 * 1024 * 1024
-# Seconds between two checks for a free place.
+# Seconds between two checks for a free slot.
 _PAUSE = 0.005
 
 
@@ -54,8 +54,8 @@ class PartUpload:
 
         Its matching begins before this returns, and continues afterwards.
         """
-        place = await run_in_threadpool(self._find_place)
-        limit = row_limit(place.others, self.parts.settings)
+        position = await run_in_threadpool(self._locate)
+        limit = row_limit(position.others, self.parts.settings)
         media_type = media_type_of(self.content_type)
         with SpooledTemporaryFile(_IN_MEMORY) as body:
             state = hashlib.sha256()
@@ -66,11 +66,11 @@ class PartUpload:
             _check_digest(self.content_digest, state.digest())
             size, digest = body.tell(), f"sha256:{state.hexdigest()}"
             body.seek(0)
-            arrived = _Arrived(body, digest, limit, instead_of=place.digest)
-            async with _hold_place(self.parts, self.caller.auditor, size) as ticket:
+            arrived = _Arrived(body, digest, limit, instead_of=position.digest)
+            async with _hold_matching_slot(self.parts, self.caller.auditor, size) as ticket:
                 return await run_in_threadpool(self._accept_and_match, arrived, ticket)
 
-    def _find_place(self) -> uploads.Place:
+    def _locate(self) -> uploads.PartPosition:
         with self.parts.store.read() as session:
             return uploads.locate_part(
                 session, self.caller, self.audience_id, self.label, self.number
@@ -81,7 +81,7 @@ class PartUpload:
         try:
             accepted, claimed = self._accept(arrived)
         except BaseException:
-            matcher.places.leave(ticket)
+            matcher.slots.leave(ticket)
             raise
         matcher.begin(claimed, ticket)
         return accepted
@@ -118,28 +118,30 @@ class _Arrived:
 
 
 @asynccontextmanager
-async def _hold_place(parts: UploadParts, auditor_id: str, size: int) -> AsyncIterator[Ticket]:
-    """Wait for a place among the parts that are matched, and for a slot to be read.
+async def _hold_matching_slot(
+    parts: UploadParts, auditor_id: str, size: int
+) -> AsyncIterator[Ticket]:
+    """Wait for a slot to be matched, and for a slot to be read.
 
-    The caller holds the place from then on, also after this context has ended.
+    The caller holds the slot to be matched from then on, also after this context has ended.
     """
-    places = parts.matcher.places
-    ticket, taken = places.wait_for(auditor_id, size), False
+    slots = parts.matcher.slots
+    ticket, taken = slots.wait_for(auditor_id, size), False
     try:
-        async with asyncio.timeout(PLACE_PATIENCE.total_seconds()):
-            while not places.take(ticket):
+        async with asyncio.timeout(SLOT_PATIENCE.total_seconds()):
+            while not slots.take(ticket):
                 await asyncio.sleep(_PAUSE)
             await parts.slots.acquire()
         taken = True
     except TimeoutError as error:
         raise OverloadedError(
-            f"{places.parts} parts are being matched, and none of their places became free within"
-            f" {PLACE_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
+            f"{slots.parts} parts are being matched, and none of their slots became free within"
+            f" {SLOT_PATIENCE.total_seconds():g} s. Nothing was stored. Send the part again.",
             headers={"Retry-After": "5"},
         ) from error
     finally:
         if not taken:
-            places.leave(ticket)
+            slots.leave(ticket)
     try:
         yield ticket
     finally:

@@ -14,7 +14,7 @@ from api.kernel.clock import now
 from api.kernel.settings import Settings
 from api.ledger import lock
 from api.platforms.interfaces import Platform
-from api.web.waiting import hold_place
+from api.web.waiting import hold_slot
 from openapi.resources import Audience, AudienceDraft, HiddenDraft, Seal
 
 # Longest wait of a sealing for parts that are being matched; then it is refused.
@@ -63,7 +63,7 @@ async def seal_audience(
     give_up, pause = now() + SEAL_PATIENCE, _PAUSE
     while True:
         try:
-            async with hold_place(parts.slots):
+            async with hold_slot(parts.slots):
                 return await run_in_threadpool(sealing.seal, *asked)
         except sealing.NotMatchedError as error:
             # Parts are delivered at public times, so checking more often reveals nothing.

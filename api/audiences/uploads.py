@@ -83,7 +83,7 @@ class ClaimedPart(NamedTuple):
         return {**part, "held": self.claim}
 
 
-class Place(NamedTuple):
+class PartPosition(NamedTuple):
     """Position of a part, as it was when the part began to arrive.
 
     It has the digest of the part that has this number, if one has, and the number of members of
@@ -167,14 +167,14 @@ def get_owned_open(
 
 def locate_part(
     session: Session, caller: Caller, audience_id: str, label: str, number: int
-) -> Place:
+) -> PartPosition:
     """Return the position for a part of the auditor's audience, if it can still be changed."""
     get_owned_open(session, caller, audience_id, lock="no")
     groups = load_groups(session, audience_id)
     find_group(groups, label)
     where = {"audience": audience_id, "group": label, "part": number}
     rows, digest = session.exec(_FOUND, params=where).first() or (0, None)
-    return Place(digest, sum(group.members for group in groups) - rows)
+    return PartPosition(digest, sum(group.members for group in groups) - rows)
 
 
 def accept_part(

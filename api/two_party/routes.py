@@ -24,7 +24,7 @@ from api.two_party.dependencies import TwoPartyDep
 from api.web.dependencies import ReadDep, StoreDep
 from api.web.problem_responses import responses
 from api.web.routing import router as new_router
-from api.web.waiting import hold_place
+from api.web.waiting import hold_slot
 from openapi.kinds.two_party import KIND
 from openapi.resources import OpeningDraft, StoredRun, TwoPartyRun
 
@@ -74,7 +74,7 @@ async def exchange_message(
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BYTES:
         raise UnsupportedMediaTypeError(f"Send a body of type {BYTES}. The run is unchanged.")
     message = await request.body()
-    async with hold_place(parts.slots):
+    async with hold_slot(parts.slots):
         reply = await run_in_threadpool(exchange.exchange, parts, caller, audit_id, message)
     return Response(reply, media_type=BYTES)
 

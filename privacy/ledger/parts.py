@@ -4,7 +4,8 @@ A charge states each part of its release as name, mechanism, bounds, sensitivity
 parameter. For every kind of audit the verifier computes again, exactly:
 
 - the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
-- the scale and the price from the sensitivity and the parameter (`privacy.tables.mechanism_prices`).
+- the scale and the price from the sensitivity and the parameter, by
+  `privacy.tables.mechanism_prices`.
 
 For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the signed
 request and the audience's entry. For an audience whose entry is older than format 3, the numbers of

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pytest
 
 from api.audiences import uploads
-from api.audiences.matcher import Matcher
+from api.audiences.background_matcher import Matcher
 from api.audiences.matching import count_matching_work
+from api.audiences.matching_slots import Ticket
 from api.audiences.parsing import Members
-from api.audiences.places import Ticket
 from api.audiences.uploads import ClaimedPart
 from api.platforms.interfaces import NOBODY, People, Persons
 from api.platforms.public_pace import STEP, Pace
@@ -121,7 +121,7 @@ def bench(target: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench
 
     def begin(self: Matcher, part: ClaimedPart, ticket: Ticket) -> None:
         made.accepted.append(part)
-        self.places.leave(ticket)
+        self.slots.leave(ticket)
 
     monkeypatch.setattr(Matcher, "begin", begin)
     yield made

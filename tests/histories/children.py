@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from api.audiences import matcher, uploads
+from api.audiences import background_matcher, uploads
 from api.operations import cli
 from tests.faults.environment import follow_clock
 from tests.faults.progress import count_idle_polls
@@ -123,4 +123,4 @@ def _limit_pages(full: Path) -> None:
 
 def _lose_parts_soon() -> None:
     uploads.GRACE = timedelta(seconds=GRACE_SECONDS)
-    matcher.HEARTBEAT = GRACE_SECONDS / 3
+    background_matcher.HEARTBEAT = GRACE_SECONDS / 3

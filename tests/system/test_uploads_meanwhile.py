@@ -20,10 +20,10 @@ from sqlmodel import col
 from api.app.container import Container
 from api.audiences import sampling, sealing, uploads
 from api.audiences import service as audiences
+from api.audiences.background_matcher import Matcher
 from api.audiences.erasure import erase
 from api.audiences.expiry import purge_expired
-from api.audiences.matcher import Matcher
-from api.audiences.places import Ticket
+from api.audiences.matching_slots import Ticket
 from api.db import AudienceRow, EntryRow, Store
 from api.identity.caller import Caller
 from api.kernel.clock import now
@@ -373,7 +373,7 @@ def dying(service: Container, patch: pytest.MonkeyPatch, parts: int) -> Iterator
         if not left:
             return begin(self, part, ticket)
         left.pop()
-        return self.places.leave(ticket)
+        return self.slots.leave(ticket)
 
     with patch.context() as patched:
         patched.setattr(Matcher, "begin", begun)

@@ -1,22 +1,22 @@
-"""Waits of the event loop for a place: they end in time."""
+"""Waits of the event loop for a slot: they end in time."""
 
 import asyncio
 
 import pytest
 
 from api.kernel.errors import UnavailableError
-from api.web.waiting import hold_place
+from api.web.waiting import hold_slot
 
 
-def test_who_gets_no_place_in_time_is_refused() -> None:
+def test_who_gets_no_slot_in_time_is_refused() -> None:
     async def wait() -> None:
-        places = asyncio.Semaphore(1)
-        async with hold_place(places, seconds=0.01):
+        slots = asyncio.Semaphore(1)
+        async with hold_slot(slots, seconds=0.01):
             with pytest.raises(UnavailableError) as refused:
-                async with hold_place(places, seconds=0.01):
-                    raise AssertionError("two have the one place")
+                async with hold_slot(slots, seconds=0.01):
+                    raise AssertionError("two have the one slot")
             assert refused.value.headers["Retry-After"]
-        async with hold_place(places, seconds=0.01):
+        async with hold_slot(slots, seconds=0.01):
             pass
 
     asyncio.run(wait())
@@ -24,7 +24,7 @@ def test_who_gets_no_place_in_time_is_refused() -> None:
 
 def test_a_time_limit_of_the_work_itself_is_its_own_matter() -> None:
     async def work() -> None:
-        async with hold_place(asyncio.Semaphore(1)):
+        async with hold_slot(asyncio.Semaphore(1)):
             raise TimeoutError("of the work")
 
     with pytest.raises(TimeoutError, match="of the work"):

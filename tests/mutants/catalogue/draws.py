@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant
 
 ONE_DRAW = "tests/system/test_one_draw.py"
 ENCODABLE = "tests/api/audits/test_noise_limits.py"
-MATCHER = "tests/api/audiences/test_matcher.py"
+MATCHER = "tests/api/audiences/test_background_matcher.py"
 QUOTA = "tests/system/test_matching_quota.py"
 
 MUTANTS = (
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         "matches_are_written_when_found",
         "A part is written down as soon as it is matched, and not at its public time.",
-        "api/audiences/matcher.py",
+        "api/audiences/background_matcher.py",
         "self.sleep(max(0.0, begun + duration - self.clock()))",
         "self.sleep(0.0)",
         (f"{MATCHER}::test_a_part_is_stored_at_its_public_time_regardless_of_matches",),
@@ -113,12 +113,14 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        "one_auditor_takes_all_places",
-        "One auditor may hold every place in which parts are matched.",
-        "api/audiences/places.py",
+        "one_auditor_takes_all_slots",
+        "One auditor may hold every slot in which parts are matched.",
+        "api/audiences/matching_slots.py",
         "min(self.parts - 1, self.parts // len(auditors))",
         "self.parts",
-        ("tests/api/audiences/test_places.py::test_one_auditor_alone_leaves_a_place_for_another",),
+        (
+            "tests/api/audiences/test_matching_slots.py::test_one_auditor_alone_leaves_a_slot_for_another",
+        ),
     ),
     Mutant(
         "running_counts_have_room_for_one_node",

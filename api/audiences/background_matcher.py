@@ -18,8 +18,8 @@ from functools import cached_property
 
 from api.audiences import uploads
 from api.audiences.matching import count_matching_work, match_isolating_failures
+from api.audiences.matching_slots import MatchingSlots, Ticket
 from api.audiences.parsing import Members
-from api.audiences.places import MatchingPlaces, Ticket
 from api.audiences.uploads import ClaimedPart
 from api.db import UNAVAILABLE, Store
 from api.kernel.errors import UnavailableError
@@ -33,7 +33,7 @@ ATTEMPTS = 4
 HEARTBEAT = uploads.GRACE.total_seconds() / 3
 MOST_PARTS, MOST_BYTES = 16, 256 * 1024 * 1024
 # Matching slots per part that may be read at once: parts are matched while others are read.
-PLACES_PER_UPLOAD = 2
+SLOTS_PER_UPLOAD = 2
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ log = logging.getLogger(__name__)
 class Matcher:
     """Parts that this process has accepted, each until it is recorded at a public time.
 
-    They hold places, which auditors share (`api.audiences.places`). All of them are matched at
-    once: a part that waited for another would be late by the other's matching time.
+    They hold slots, which auditors share (`api.audiences.matching_slots`). All of them are matched
+    at once: a part that waited for another would be late by the other's matching time.
     """
 
     store: Store
@@ -54,23 +54,23 @@ class Matcher:
     sleep: Callable[[float], None] = time.sleep
 
     @cached_property
-    def places(self) -> MatchingPlaces:
-        """Return the places of this process."""
-        parts = min(MOST_PARTS, PLACES_PER_UPLOAD * self.settings.uploads_at_once)
-        return MatchingPlaces(parts, MOST_BYTES)
+    def slots(self) -> MatchingSlots:
+        """Return the slots of this process."""
+        parts = min(MOST_PARTS, SLOTS_PER_UPLOAD * self.settings.uploads_at_once)
+        return MatchingSlots(parts, MOST_BYTES)
 
     def duration(self, members: Members) -> float:
         """Return the public duration of matching these identifiers, in seconds."""
         return self.pace.duration(count_matching_work(members))
 
     def begin(self, part: ClaimedPart, ticket: Ticket) -> None:
-        """Match a part, which holds a place, in a thread of its own."""
+        """Match a part, which holds a slot, in a thread of its own."""
         given = part, ticket
         threading.Thread(target=self._run, args=given, name="matcher", daemon=True).start()
 
     def drain(self, seconds: float) -> None:
         """Wait until no part is left, or until `seconds` have passed."""
-        self.places.drain(seconds)
+        self.slots.drain(seconds)
 
     def _run(self, part: ClaimedPart, ticket: Ticket) -> None:
         try:
@@ -78,7 +78,7 @@ class Matcher:
         except Exception:  # the part is lost, and sealing the audience reports it
             log.exception("matching.error")
         finally:
-            self.places.leave(ticket)
+            self.slots.leave(ticket)
 
     def see_to(self, part: ClaimedPart) -> None:
         """Match a part and record the people it found, at one of its public times."""

@@ -1,4 +1,4 @@
-"""Places for uploads: one auditor cannot take all, and nobody waits for one without a limit."""
+"""Slots for uploads: one auditor cannot take all, and nobody waits for one without a limit."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -47,11 +47,11 @@ def opened(me: Raw) -> str:
     return made
 
 
-def test_one_auditor_does_not_take_the_places_of_another(
+def test_one_auditor_does_not_take_the_slots_of_another(
     small: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_upload, "PLACE_PATIENCE", timedelta(seconds=1))
-    body, places = csv(usernames(world, 5)), small.service.matcher.places.parts
+    monkeypatch.setattr(part_upload, "SLOT_PATIENCE", timedelta(seconds=1))
+    body, slots = csv(usernames(world, 5)), small.service.matcher.slots.parts
     greedy, other = raw(small, small.auditor()), raw(small, small.auditor())
     audience, another = opened(greedy), opened(other)
     with platform_that_hangs(small, monkeypatch):
@@ -61,9 +61,9 @@ def test_one_auditor_does_not_take_the_places_of_another(
 
         # As many as one auditor may have in progress.
         with ThreadPoolExecutor(4) as threads:
-            answers = list(threads.map(put, range(places + 2)))
+            answers = list(threads.map(put, range(slots + 2)))
         accepted = [answer for answer in answers if answer.is_success]
-        assert len(accepted) == places - 1
+        assert len(accepted) == slots - 1
         assert other.put(another, "g0", body).is_success
         before = stored(small.service.store)
         for late in (answer for answer in answers if not answer.is_success):
@@ -71,25 +71,25 @@ def test_one_auditor_does_not_take_the_places_of_another(
             assert int(late.headers["retry-after"]) > 0
         refused(greedy.put(audience, "g0", body, part=99), "unavailable")
         assert stored(small.service.store) == before
-    # The quota did not count what was refused, and the places are free again.
+    # The quota did not count what was refused, and the slots are free again.
     assert greedy.put(audience, "g0", body, part=99).is_success
     assert greedy.seal(audience)["state"] == other.seal(another)["state"] == "sealed"
 
 
-def test_an_upload_that_waits_gets_the_next_place(
+def test_an_upload_that_waits_gets_the_next_slot(
     small: Deployment, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body, places = csv(usernames(world, 5)), small.service.matcher.places
+    body, slots = csv(usernames(world, 5)), small.service.matcher.slots
     me = raw(small, small.auditor())
     audience = opened(me)
     with ThreadPoolExecutor(1) as threads:
         with platform_that_hangs(small, monkeypatch):
-            for part in range(places.parts - 1):
+            for part in range(slots.parts - 1):
                 assert me.put(audience, "g0", body, part=part).is_success
-            waiting = threads.submit(me.put, audience, "g0", body, part=places.parts)
-            while not places._waiting:
+            waiting = threads.submit(me.put, audience, "g0", body, part=slots.parts)
+            while not slots._waiting:
                 assert not waiting.done()
         assert waiting.result(60).is_success
     small.service.matcher.drain(60)
-    assert not places._held
-    assert not places._waiting
+    assert not slots._active
+    assert not slots._waiting

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
 from api.audiences import uploads
-from api.audiences.matcher import ATTEMPTS, MOST_BYTES, PLACES_PER_UPLOAD, Matcher
+from api.audiences.background_matcher import ATTEMPTS, MOST_BYTES, SLOTS_PER_UPLOAD, Matcher
 from api.audiences.matching import bind, count_matching_work
 from api.audiences.parsing import Members
 from api.audiences.uploads import ClaimedPart
@@ -298,19 +298,19 @@ def test_a_database_that_is_down_is_waited_for(
     assert row.claim is None
 
 
-def test_a_part_gives_its_place_back_when_it_is_written_down(
+def test_a_part_gives_its_slot_back_when_it_is_written_down(
     store: Store, settings: Settings, part: ClaimedPart
 ) -> None:
     scene = Scene(store, settings, Uneven())
-    places = scene.matcher.places
-    assert places.parts == PLACES_PER_UPLOAD * settings.uploads_at_once
-    ticket, other = places.wait_for("auditor_1", MOST_BYTES), places.wait_for("auditor_2", 1)
-    assert places.take(ticket)
-    assert not places.take(other)
+    slots = scene.matcher.slots
+    assert slots.parts == SLOTS_PER_UPLOAD * settings.uploads_at_once
+    ticket, other = slots.wait_for("auditor_1", MOST_BYTES), slots.wait_for("auditor_2", 1)
+    assert slots.take(ticket)
+    assert not slots.take(other)
     with waiting_for_threads() as scene.time.meanwhile:
         scene.matcher.begin(part, ticket)
         scene.matcher.drain(30)
-    assert places.take(other)
+    assert slots.take(other)
 
 
 def test_all_accepted_parts_are_matched_at_once(
@@ -319,7 +319,7 @@ def test_all_accepted_parts_are_matched_at_once(
     """A part that waited for another would be late by the time that one took."""
     scene = Scene(store, settings, Uneven())
     scene.people.let_go.clear()
-    accepted = scene.matcher.places.parts
+    accepted = scene.matcher.slots.parts
     results = [scene.matcher._start(part) for _ in range(accepted)]
     while scene.people.calls < accepted:
         time.sleep(0.001)
