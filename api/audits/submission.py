@@ -58,8 +58,8 @@ _MAX_BATCH = 32
 _SUBJECT_CACHE_SIZE = 1_024
 
 # Changes since these requests were priced: audiences that are no longer sealed, and earlier
-# submissions with the same key. The join starts from the single row of `HeadRow`. It yields the
-# audiences that are still sealed, each with all earlier submissions.
+# submissions with the same key. The join starts from the single row of `LedgerEndRow`. It yields
+# the audiences that are still sealed, each with all earlier submissions.
 _CHANGES_SINCE_PRICING = (
     select(AudienceRow.id, AuditRow.auditor_id, AuditRow.idempotency_key)
     .select_from(LedgerEndRow)
@@ -165,9 +165,9 @@ class AuditSubmission:
             yield session, lock(session)
             failpoints.hit(Failpoint.CHARGE_WRITTEN)
 
-    def _charge_batch(self, held: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
+    def _charge_batch(self, locked: _LockedLedger, orders: Sequence[_Submission]) -> list[Audit]:
         """Return one audit per submission; a repeated key gets its original response."""
-        session, at = held
+        session, at = locked
         sealed, tried = _changes_since_pricing(session, orders)
         earlier = {
             order: _original_response(session, order) for order in orders if order.key in tried

@@ -1,6 +1,6 @@
 """Entries, written in the same transaction as the event that they record.
 
-A writer locks the one row of `HeadRow` first. So entries are numbered from 0 without gaps in the
+A writer locks the one row of `LedgerEndRow` first. So entries are numbered from 0 without gaps in the
 order of their commits, and two writers cannot deadlock.
 """
 
@@ -43,7 +43,7 @@ _WAS_MADE = and_(
     col(StatementRow.by).in_(bindparam("makers", expanding=True)),
     col(StatementRow.key).in_(bindparam("keys", expanding=True)),
 )
-# From the one row of `HeadRow`: makers of statements, each with all earlier statements by their
+# From the one row of `LedgerEndRow`: makers of statements, each with all earlier statements by their
 # keys.
 _STATED = (
     select(

@@ -19,7 +19,7 @@ from api.kernel.errors import UnavailableError
 # time limits of its own.
 _WAIT_SECONDS = 30.0
 
-Held = TypeVar("Held")
+Locked = TypeVar("Locked")
 Request = TypeVar("Request")
 Result = TypeVar("Result")
 
@@ -32,7 +32,7 @@ class _PendingRequest(Generic[Request, Result]):
     result: Future[Result] = field(default_factory=Future)
 
 
-class GroupCommit(Generic[Held, Request, Result]):
+class GroupCommit(Generic[Locked, Request, Result]):
     """Group commit: `commit` answers a batch in order, while `acquire` holds the lock.
 
     If `commit` raises, the whole batch is rolled back. `can_join` decides whether a request may
@@ -42,8 +42,8 @@ class GroupCommit(Generic[Held, Request, Result]):
 
     def __init__(
         self,
-        acquire: Callable[[], AbstractContextManager[Held]],
-        commit: Callable[[Held, Sequence[Request]], Sequence[Result]],
+        acquire: Callable[[], AbstractContextManager[Locked]],
+        commit: Callable[[Locked, Sequence[Request]], Sequence[Result]],
         can_join: Callable[[Request, Sequence[Request]], bool],
         fatal: tuple[type[Exception], ...] = (),
         patience: float = _WAIT_SECONDS,
@@ -118,9 +118,9 @@ class GroupCommit(Generic[Held, Request, Result]):
         """Return the batch chosen under the lock (empty without the lock), and the error."""
         batch: list[_PendingRequest[Request, Result]] = []
         try:
-            with self._acquire() as held:
+            with self._acquire() as locked:
                 batch = choose()
-                results = self._commit(held, [pending.request for pending in batch])
+                results = self._commit(locked, [pending.request for pending in batch])
         except Exception as error:
             return batch, error
         for pending, result in zip(batch, results, strict=True):
