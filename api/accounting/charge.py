@@ -6,6 +6,8 @@ row holds a keyed digest of the people who are debited: nobody else is read or r
 Nobody of a hidden audience is known at the charge: a run records them (`record_people`) before it
 reads. The newest row of the ledger is locked first. So charges happen one after the other, and the
 ledger's time never runs backwards, whatever the clocks do.
+
+Nothing here commits. `api.audits.submission` calls `charge` in its transaction and commits it.
 """
 
 import logging

@@ -1,4 +1,7 @@
-"""Limits on the rate of requests of each researcher, across all processes on PostgreSQL."""
+"""Limits on the rate of requests of each researcher, across all processes on PostgreSQL.
+
+The settings `requests_per_minute` and `burst` set the rate; `api.app.container` makes the buckets.
+"""
 
 from dataclasses import dataclass
 

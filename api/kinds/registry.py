@@ -1,5 +1,7 @@
 """Registry of the kinds of audit of this service: the built-in ones, and those of admitted
 packages.
+
+`openapi.kinds.registry` lists the built-in kinds for all packages; their halves are found by name.
 """
 
 from collections.abc import Iterator, Mapping

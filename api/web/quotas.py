@@ -2,7 +2,7 @@
 
 Each is checked in the transaction that would add one. All such transactions take the same lock, so
 that two requests cannot both take the last slot. They count the auditor's own actions, never the
-matches (R2).
+matches (R2). The rate of requests is limited in `api.identity.rate_limit`.
 """
 
 from sqlalchemy import ColumnElement, func

@@ -1,4 +1,7 @@
-"""Registry of the auditor halves of all kinds: built-in kinds, and those of installed packages."""
+"""Registry of the auditor halves of all kinds: built-in kinds, and those of installed packages.
+
+`openapi.kinds.registry` lists the built-in kinds for all packages; their halves are found by name.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

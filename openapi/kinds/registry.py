@@ -1,6 +1,7 @@
 """Contracts of all kinds of audit by name: built-in kinds in their usual order, then others.
 
-Packages add the others (`openapi.kinds.packages`).
+Packages add the others (`openapi.kinds.packages`). To add a built-in kind, list its module here and
+in `privacy.plans.registry`. `api.kinds.registry` and `auditor_client.kinds.registry` follow.
 """
 
 from collections.abc import Iterator, Mapping
