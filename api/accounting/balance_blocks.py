@@ -117,8 +117,8 @@ class Blocks:
         new[at], written = False, np.zeros(len(numbers), bool)
         written[at] = np.array([row[-1] for row in rows], bool)
         balances = {
-            column: _unpack_column(len(numbers), at, [row[place] for row in rows])
-            for place, column in enumerate(columns, start=1)
+            column: _unpack_column(len(numbers), at, [row[index] for row in rows])
+            for index, column in enumerate(columns, start=1)
         }
         return cls(numbers, new, balances, written)
 
@@ -127,7 +127,7 @@ class Blocks:
         ends = [self.numbers[0] << _BITS, (self.numbers[-1] + 1) << _BITS]
         return slice(*np.searchsorted(persons, ends).tolist())
 
-    def place(self, persons: Persons) -> NDArray[np.int64]:
+    def locate(self, persons: Persons) -> NDArray[np.int64]:
         """Return the positions of these people's balances; their blocks must be here."""
         if len(persons) == 0:
             return persons
@@ -139,7 +139,7 @@ class Blocks:
 
     def add(
         self,
-        place: NDArray[np.int64],
+        positions: NDArray[np.int64],
         columns: Sequence[str],
         amount: int | Balances,
         room: int | None = None,
@@ -151,11 +151,13 @@ class Blocks:
         The amount is one number for all positions, or one for each. A position that occurs twice (a
         person in two groups) is debited once, and has the same amount both times.
         """
-        able = np.full(len(place), True) if room is None else self["spent"].take(place) <= room
+        able = (
+            np.full(len(positions), True) if room is None else self["spent"].take(positions) <= room
+        )
         for balances in (self[column] for column in columns):
             # Twice as fast as adding in place if most people are within the cap.
-            there = balances.take(place)
-            balances[place] = np.add(there, amount, out=there, where=able)
+            there = balances.take(positions)
+            balances[positions] = np.add(there, amount, out=there, where=able)
         return able
 
     def save(self, session: Session) -> None:

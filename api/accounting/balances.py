@@ -40,7 +40,7 @@ class SpentBalances:
         with self.store.snapshot() as session:
             for blocks in Blocks.chunks(session, list_block_numbers(people), ("spent", "drawn")):
                 part = blocks.part(people)
-                place = blocks.place(people[part])
-                borne[order[part]] = blocks["spent"][place] - blocks["drawn"][place]
+                positions = blocks.locate(people[part])
+                borne[order[part]] = blocks["spent"][positions] - blocks["drawn"][positions]
         shares: NDArray[np.float64] = np.maximum(borne - to_pico(self.own), 0) / to_pico(self.cap)
         return shares

@@ -183,8 +183,8 @@ def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
     """Add to the balances in these blocks, and record in `able` who was debited."""
     parts = [blocks.part(group) for group in move.groups]
     here = [group[part] for group, part in zip(move.groups, parts, strict=True)]
-    place, amount = blocks.place(np.concatenate(here)), move.within(parts)
-    bearing = blocks.add(place, move.columns, amount, move.room)
+    positions, amount = blocks.locate(np.concatenate(here)), move.within(parts)
+    bearing = blocks.add(positions, move.columns, amount, move.room)
     ends = np.cumsum([len(persons) for persons in here])
     for mask, part, some in zip(able, parts, np.split(bearing, ends[:-1]), strict=True):
         mask[part] = some

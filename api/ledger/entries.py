@@ -1,7 +1,7 @@
 """Entries, written in the same transaction as the event that they record.
 
-A writer locks the one row of `LedgerEndRow` first. So entries are numbered from 0 without gaps in the
-order of their commits, and two writers cannot deadlock.
+A writer locks the one row of `LedgerEndRow` first. So entries are numbered from 0 without gaps in
+the order of their commits, and two writers cannot deadlock.
 """
 
 import base64
@@ -43,8 +43,8 @@ _WAS_MADE = and_(
     col(StatementRow.by).in_(bindparam("makers", expanding=True)),
     col(StatementRow.key).in_(bindparam("keys", expanding=True)),
 )
-# From the one row of `LedgerEndRow`: makers of statements, each with all earlier statements by their
-# keys.
+# From the one row of `LedgerEndRow`: makers of statements, each with all earlier statements by
+# their keys.
 _STATED = (
     select(
         col(ResearcherRow.id),

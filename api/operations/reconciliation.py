@@ -96,9 +96,9 @@ def load_expected(
     """Return the expected balances of these blocks, by column."""
     sums = {"spent": blocks["carried"].copy(), "drawn": blocks["carried_drawn"].copy()}
     for charge in charges:
-        place = blocks.place(_within(blocks, _charged(session, charge)))
+        positions = blocks.locate(_within(blocks, _charged(session, charge)))
         for column in list_debited_columns(drawn=can_displace_people(charge.audience)):
-            sums[column][place] += charge.amount
+            sums[column][positions] += charge.amount
     return sums
 
 

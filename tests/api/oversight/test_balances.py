@@ -84,8 +84,10 @@ def test_what_samples_took_counts_towards_the_cap(store: Store) -> None:
         # The carried balance keeps the part that samples debited.
         persons.carry_over(session, group(70_001), [np.array([9 * 10**12])])
         blocks = Blocks.load(session, np.array([70_001 // BLOCK]))
-        place = blocks.place(np.array([70_001]))
-        assert int(blocks["drawn"][place][0]) == int(blocks["spent"][place][0]) == 9 * 10**12
+        positions = blocks.locate(np.array([70_001]))
+        assert (
+            int(blocks["drawn"][positions][0]) == int(blocks["spent"][positions][0]) == 9 * 10**12
+        )
     assert inspect(store, CAP).above_cap == 0
 
 

@@ -105,8 +105,8 @@ MUTANTS = (
         "people_of_two_groups_pay_for_one_and_get_two_back",
         "Somebody in two groups has a charge added twice to their balance.",
         "api/accounting/balance_blocks.py",
-        "balances[place] = np.add(there, amount, out=there, where=able)",
-        "np.add.at(balances, place[able], amount if isinstance(amount, int) else amount[able])",
+        "balances[positions] = np.add(there, amount, out=there, where=able)",
+        "np.add.at(balances, positions[able], amount if isinstance(amount, int) else amount[able])",
         (f"{BILLS}::test_what_a_charge_takes_its_refund_gives_back_once",),
     ),
     Mutant(
