@@ -65,7 +65,7 @@ class Hosted:
         """Return content, a sealed audience of these people in two groups, and the request of an
         audit.
         """
-        membership = Membership.cut(np.array_split(everybody, 2), 1)
+        membership = Membership.from_groups(np.array_split(everybody, 2), 1)
         with self.service.store.write() as session:
             fields = {name: value for name, value in SOFTWARE_JOB.items() if name != "image"}
             content = contents.create(

@@ -71,7 +71,7 @@ def _sealed(
     )
     session.flush()
     groups = load_groups(session, audience.id)
-    membership = Membership.cut([drawn[group.label] for group in groups], 1)
+    membership = Membership.from_groups([drawn[group.label] for group in groups], 1)
     if [len(members) for members in membership.groups] != [group.members for group in groups]:
         raise _unavailable(
             "The platform did not draw the sample that it offers. Nothing was stored."

@@ -79,7 +79,7 @@ def seal(
     persons = [np.concatenate([part.persons for part in own]) for own in found.values()]
     persons = _confirmed(people, audience, persons)
     with ThreadPoolExecutor(1) as background:
-        cut = background.submit(Membership.cut, persons, audience.groups_per_person)
+        membership = background.submit(Membership.from_groups, persons, audience.groups_per_person)
         with store.write() as session:
             audience = _opened(uploads.get_owned(session, caller, audience_id, lock="wait"))
             # The database overwrites every part, which takes longer than the deduplication.
@@ -91,7 +91,7 @@ def seal(
             similarity_sketches.store_sketch(session, audience_id, sketch)
             groups = uploads.load_groups(session, audience_id)
             known = audience.participation_code is not None
-            close(session, audience, groups, cut.result(), commitment, settings, known=known)
+            close(session, audience, groups, membership.result(), commitment, settings, known=known)
             session.flush()
             return uploads.to_wire(session, audience)
 

@@ -30,7 +30,7 @@ class Membership:
                 raise BoundsError("the people of a group are not distinct and sorted")
 
     @classmethod
-    def cut(cls, groups: Sequence[Persons], groups_per_person: int) -> "Membership":
+    def from_groups(cls, groups: Sequence[Persons], groups_per_person: int) -> "Membership":
         """Deduplicate people and drop their excess groups. Negative numbers are nobody and are
         dropped.
         """
@@ -64,8 +64,8 @@ def is_among(some: Persons, persons: Persons) -> NDArray[np.bool_]:
     """Return which of some people are among these sorted people."""
     if not len(persons):
         return np.zeros(len(some), np.bool_)
-    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
-    return np.asarray(persons[place] == some)
+    position = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
+    return np.asarray(persons[position] == some)
 
 
 def _pairs(groups: Sequence[Persons]) -> tuple[Persons, NDArray[np.int64]]:

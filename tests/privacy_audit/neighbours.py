@@ -104,13 +104,13 @@ class World:
         return in_process_context(self.platform, balances=self.people)
 
     def membership(self, groups_per_person: int) -> Membership:
-        """Matched part by part, and cut as in sealing."""
+        """Matched part by part, and limited as in sealing."""
         groups = [
             [match_isolating_failures(self.people, Members(*part)) for part in parts]
             for parts in self.upload
         ]
         matched = [np.concatenate(found) for found in groups]
-        return Membership.cut(matched, groups_per_person)
+        return Membership.from_groups(matched, groups_per_person)
 
     def fixed(self) -> AbstractContextManager[None]:
         """The random part of a reduction, equal in both neighbours; empty here."""

@@ -81,22 +81,22 @@ def narrower(factor: float) -> Mutate:
 def no_deduplication(monkeypatch: pytest.MonkeyPatch) -> None:
     """People uploaded twice count twice, and the check against it is removed."""
 
-    def cut(groups: list[Persons], groups_per_person: int) -> Membership:
+    def from_groups(groups: list[Persons], groups_per_person: int) -> Membership:
         found = tuple(np.sort(group[group >= 0]) for group in groups)
         return Membership(found, groups_per_person)
 
     monkeypatch.setattr(Membership, "__post_init__", lambda _: None)
-    monkeypatch.setattr(Membership, "cut", cut)
+    monkeypatch.setattr(Membership, "from_groups", from_groups)
 
 
 def twice_as_many_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """A person counts in twice as many groups as was declared and priced."""
-    original = Membership.cut
+    original = Membership.from_groups
 
-    def cut(groups: list[Persons], groups_per_person: int) -> Membership:
+    def from_groups(groups: list[Persons], groups_per_person: int) -> Membership:
         return replace(original(groups, 2 * groups_per_person), groups_per_person=groups_per_person)
 
-    monkeypatch.setattr(Membership, "cut", cut)
+    monkeypatch.setattr(Membership, "from_groups", from_groups)
 
 
 def counted_double(monkeypatch: pytest.MonkeyPatch) -> None:

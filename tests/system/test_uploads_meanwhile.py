@@ -107,7 +107,7 @@ def test_people_are_cut_while_parts_are_overwritten(
     service, auditor = deployment.service, deployment.auditor()
     opened = raw(deployment, auditor).audience({"g0": ["ada"]}, seal=False)
     matched(service.store)
-    began = {step: threading.Event() for step in ("forget", "cut")}
+    began = {step: threading.Event() for step in ("forget", "group")}
 
     def beside(step: str, other: str, work: Callable[..., Any]) -> Callable[..., Any]:
         def both(*arguments: Any) -> Any:
@@ -117,8 +117,10 @@ def test_people_are_cut_while_parts_are_overwritten(
 
         return both
 
-    monkeypatch.setattr(sealing, "_forget", beside("forget", "cut", sealing._forget))
-    monkeypatch.setattr(Membership, "cut", beside("cut", "forget", Membership.cut))
+    monkeypatch.setattr(sealing, "_forget", beside("forget", "group", sealing._forget))
+    monkeypatch.setattr(
+        Membership, "from_groups", beside("group", "forget", Membership.from_groups)
+    )
     sealed = sealing.seal(
         service.store,
         caller_of(auditor),

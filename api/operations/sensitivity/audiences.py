@@ -81,13 +81,13 @@ class SearchedAudience:
             return self._drawn(world)
         if self._is_one_group:
             found = self.rows(world)
-            return Membership.cut([found], 1)
+            return Membership.from_groups([found], 1)
         matched = [
             match_isolating_failures(world, Members(USERNAME, pa.array(self._names(group))))
             for group in range(self.groups)
         ]
         kept = sealing._confirmed(world, self._code_row, matched)
-        return Membership.cut(kept, self.groups_per_person)
+        return Membership.from_groups(kept, self.groups_per_person)
 
     def rows(self, world: PeopleWorld) -> Persons:
         """Return the person of each row of an ordered or hidden audience."""
@@ -118,7 +118,7 @@ class SearchedAudience:
         ]
         draft = SampleDraft.model_validate({"attribute": ATTRIBUTE, "groups": groups})
         drawn = sampling._drawn(draft, world)
-        return Membership.cut([drawn[label] for label in self._labels], 1)
+        return Membership.from_groups([drawn[label] for label in self._labels], 1)
 
     def _names(self, group: int) -> list[str]:
         return [name for number in range(self.people) for name in names(number, group)]

@@ -27,7 +27,7 @@ CAP = Fraction(1)
 NUMBERS = [0, 1, 1023, 1024, 1025, 2047, 2048, 10_000, 10**6, 10**12]
 
 memberships = st.builds(
-    Membership.cut,
+    Membership.from_groups,
     st.lists(
         st.lists(st.sampled_from(NUMBERS)).map(lambda some: np.array(some, np.int64)),
         min_size=1,
@@ -94,7 +94,7 @@ def test_charges_and_refunds_agree_with_a_dictionary(
 
 
 def test_an_empty_audience_costs_nobody_anything(books: Books) -> None:
-    nobody = Membership.cut([np.empty(0, np.int64)], 1)
+    nobody = Membership.from_groups([np.empty(0, np.int64)], 1)
     with books.store.write() as session:
         burden = LifetimeDebit(nobody, Fraction(1))
         assert lifetime_caps.charge(session, [burden], CAP) == [[None]]

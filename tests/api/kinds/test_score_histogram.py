@@ -110,7 +110,7 @@ FACTS = AudienceFacts(labels=("g0", "g1"), groups_per_person=1, known_sizes=None
 def test_everybody_is_in_exactly_one_cell_of_their_group() -> None:
     request = asked()
     plan = KIND.plan(request, FACTS)
-    membership = Membership.cut([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
+    membership = Membership.from_groups([np.array([1, 2, 5, 10, 11, -1, 2]), np.array([2, 7])], 1)
     tables = KIND.reduce(request, plan, [{}], membership, in_process_context(PLATFORM))
     assert tables["bins"].cells.tolist() == [[2, 2, 1], [0, 1, 0]]
     assert tables["sizes"].cells.tolist() == [5, 1]
@@ -207,7 +207,7 @@ class Silent(Tenths):
 def test_a_model_that_is_down_fails_whether_anybody_matched_or_not(people: list[int]) -> None:
     """An audience of nobody must not be told from others by its success (R2)."""
     platform = Platform("silent", people=None, scores=Silent())  # type: ignore[arg-type]
-    membership = Membership.cut([np.array(people, np.int64)] * 2, 1)
+    membership = Membership.from_groups([np.array(people, np.int64)] * 2, 1)
     with pytest.raises(PlatformDownError):
         KIND.reduce(
             asked(), KIND.plan(asked(), FACTS), [{}], membership, in_process_context(platform)

@@ -110,7 +110,9 @@ class Tenths:
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
-    membership = Membership.cut([np.array([0, 1, 2, 3, 9, 10]), np.array([2, 4, 10, 10])], k)
+    membership = Membership.from_groups(
+        [np.array([0, 1, 2, 3, 9, 10]), np.array([2, 4, 10, 10])], k
+    )
     facts = AudienceFacts(("g0", "g1"), k, None)
     plan = KIND.plan(request(), facts)
     platform = Platform("p", people=None)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ WANTED = LogColumns("feed", ("score", "strategy"))
 def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
     rng = np.random.default_rng(1)
     uploaded = [rng.integers(0, 500, 900) for _ in range(4)]
-    membership = Membership.cut(uploaded, 2)
+    membership = Membership.from_groups(uploaded, 2)
     parts = partitions.split_by_partition(membership, COUNT)
     homes = [set(part.everyone().tolist()) for part in parts]
     assert sum(map(len, homes)) == len(set.union(*homes)) == len(membership.everyone())
@@ -35,7 +35,7 @@ def test_everybody_is_in_one_partition_with_all_of_their_groups() -> None:
     where = [partitions.partition_persons(group, COUNT) for group in uploaded]
     for home, part in enumerate(parts):
         rows = [group[at == home] for group, at in zip(uploaded, where, strict=True)]
-        later = Membership.cut(rows, 2)
+        later = Membership.from_groups(rows, 2)
         assert [group.tolist() for group in later.groups] == [g.tolist() for g in part.groups]
 
 
@@ -50,7 +50,7 @@ def test_partitions_have_one_size_independent_of_the_people() -> None:
 def test_ranges_have_everybody_once_with_all_of_their_groups(count: int) -> None:
     rng = np.random.default_rng(2)
     uploaded = [rng.integers(0, 500, 900), rng.integers(400, 9_000, 70), rng.integers(0, 1, 0)]
-    membership = Membership.cut(uploaded, 2)
+    membership = Membership.from_groups(uploaded, 2)
     parts = partitions.split_by_range(membership, count)
     assert len(parts) == count
     assert sum(len(part.everyone()) for part in parts) == len(membership.everyone())

@@ -14,9 +14,9 @@ groups = st.lists(st.lists(st.integers(-3, 12), max_size=30), min_size=1, max_si
 few = st.integers(1, 4)
 
 
-def cut(people: Groups, k: int) -> Groups:
+def limited(people: Groups, k: int) -> Groups:
     arrays = [np.array(group, np.int64) for group in people]
-    return [persons.tolist() for persons in Membership.cut(arrays, k).groups]
+    return [persons.tolist() for persons in Membership.from_groups(arrays, k).groups]
 
 
 def obvious(people: Groups, k: int) -> Groups:
@@ -31,7 +31,7 @@ def obvious(people: Groups, k: int) -> Groups:
 
 @given(groups, few)
 def test_the_cut_is_the_obvious_one(people: Groups, k: int) -> None:
-    assert cut(people, k) == obvious(people, k)
+    assert limited(people, k) == obvious(people, k)
 
 
 @given(groups, few, st.randoms(use_true_random=False))
@@ -39,15 +39,15 @@ def test_the_order_of_an_upload_makes_no_difference(people: Groups, k: int, rnd:
     shuffled = [group.copy() for group in people]
     for group in shuffled:
         rnd.shuffle(group)  # type: ignore[attr-defined]
-    assert cut(shuffled, k) == cut(people, k)
+    assert limited(shuffled, k) == limited(people, k)
 
 
 @given(groups, few, st.integers(0, 12))
 def test_a_person_more_or_less_moves_nobody_else_and_k_cells_at_most(
     people: Groups, k: int, person: int
 ) -> None:
-    without = cut([[p for p in group if p != person] for group in people], k)
-    whole = cut(people, k)
+    without = limited([[p for p in group if p != person] for group in people], k)
+    whole = limited(people, k)
     assert [[p for p in group if p != person] for group in whole] == without
     assert sum(group.count(person) for group in whole) <= k
 
@@ -56,7 +56,7 @@ def test_a_person_more_or_less_moves_nobody_else_and_k_cells_at_most(
 def test_batches_hold_everybody_once_with_the_right_group(
     people: Groups, k: int, size: int
 ) -> None:
-    membership = Membership.cut([np.array(group, np.int64) for group in people], k)
+    membership = Membership.from_groups([np.array(group, np.int64) for group in people], k)
     collected: Groups = [[] for _ in people]
     for group, persons in membership.batches(size):
         assert len(persons) <= size
@@ -65,15 +65,15 @@ def test_batches_hold_everybody_once_with_the_right_group(
 
 
 def test_nobody_matched_is_an_audience_too() -> None:
-    assert cut([[-1, -1], []], 1) == [[], []]
+    assert limited([[-1, -1], []], 1) == [[], []]
     # Nobody is one batch too: the number of calls does not tell that nobody was found.
-    [(group, persons)] = Membership.cut([np.array([-1])], 1).batches()
+    [(group, persons)] = Membership.from_groups([np.array([-1])], 1).batches()
     assert (group, len(persons)) == (0, 0)
 
 
 def test_the_largest_person_number_is_a_person() -> None:
     last = np.iinfo(np.int64).max
-    assert cut([[last, 0, last], [last]], 1) == [[0, last], []]
+    assert limited([[last, 0, last], [last]], 1) == [[0, last], []]
 
 
 @pytest.mark.parametrize("persons", [[1, 1], [2, 1], [-1, 0]])
@@ -84,15 +84,15 @@ def test_people_who_are_not_distinct_and_sorted_are_refused(persons: list[int]) 
 
 @given(groups, few)
 def test_everyone_is_everybody_who_counts_and_nobody_twice(people: Groups, k: int) -> None:
-    everyone = Membership.cut([np.array(group, np.int64) for group in people], k).everyone()
+    everyone = Membership.from_groups([np.array(group, np.int64) for group in people], k).everyone()
     assert sorted(everyone.tolist()) == sorted({p for group in people for p in group if p >= 0})
 
 
 def test_everyone_of_several_groups_is_counted_once() -> None:
     both = [np.array([1, 2, 3]), np.array([2, 3, 4]), np.array([3])]
-    assert sorted(Membership.cut(both, 3).everyone().tolist()) == [1, 2, 3, 4]
-    assert sorted(Membership.cut(both, 1).everyone().tolist()) == [1, 2, 3, 4]
-    assert Membership.cut([np.empty(0, np.int64)] * 2, 2).everyone().tolist() == []
+    assert sorted(Membership.from_groups(both, 3).everyone().tolist()) == [1, 2, 3, 4]
+    assert sorted(Membership.from_groups(both, 1).everyone().tolist()) == [1, 2, 3, 4]
+    assert Membership.from_groups([np.empty(0, np.int64)] * 2, 2).everyone().tolist() == []
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.sets(st.integers(0, 9)))
@@ -107,15 +107,15 @@ def test_person_numbers_at_the_end_of_what_a_word_holds(number: int, beyond: int
     """There a person and a group do not fit into one number any more."""
     large = np.iinfo(np.int64).max // number + beyond
     people = [[0, 1], [large, 1, 0], *[[large, 1]] * (number - 2)]
-    assert cut(people, 1) == obvious(people, 1)
-    assert cut(people[::-1], 1) == obvious(people[::-1], 1)
+    assert limited(people, 1) == obvious(people, 1)
+    assert limited(people[::-1], 1) == obvious(people[::-1], 1)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_who_is_in_as_many_groups_as_there_are_counts_in_the_first_k(k: int) -> None:
     people = [[4, 4, 9], [9, 4], [4]]
-    assert cut(people, k) == obvious(people, k)
-    assert sum(group.count(4) for group in cut(people, k)) == k
+    assert limited(people, k) == obvious(people, k)
+    assert sum(group.count(4) for group in limited(people, k)) == k
 
 
 def test_a_group_larger_than_a_batch_is_read_in_batches() -> None:

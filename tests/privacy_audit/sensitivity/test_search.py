@@ -150,9 +150,9 @@ def test_one_lot_in_place_of_two_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_people_in_more_groups_than_declared_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Membership.cut
+    original = Membership.from_groups
     monkeypatch.setattr(
-        Membership, "cut", lambda groups, most: original(groups, 2 * most), raising=True
+        Membership, "from_groups", lambda groups, most: original(groups, 2 * most), raising=True
     )
     assert searched("match-count", "upload").violated
 
