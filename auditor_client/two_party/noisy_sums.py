@@ -60,7 +60,7 @@ class SoftGroupSums:
 
     def cell(self, name: str) -> Floats:
         """Return one number for each group."""
-        return np.asarray(self.values[:, self.layout.place(name)])
+        return np.asarray(self.values[:, self.layout.index(name)])
 
     def starting(self, prefix: str) -> Floats:
         """Return all cells whose names begin with this text, in order, with a row for each

@@ -38,10 +38,10 @@ class Layout:
                 "a layout must have a scale of at least 1, low <= 0 <= high, and total >= 1"
             )
 
-    def place(self, cell: str) -> int:
+    def index(self, cell: str) -> int:
         return self.cells.index(cell)
 
-    def cut(self, values: Integers) -> Integers:
+    def clip(self, values: Integers) -> Integers:
         """Return values clipped to the bounds; a row that is still too large counts as zero."""
         inside = np.clip(values, self.low, self.high)
         fits = np.abs(inside).sum(axis=1) <= self.total

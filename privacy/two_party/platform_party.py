@@ -163,7 +163,7 @@ class PlatformParty(Answering):
         self._spent = True
         persons = self._matched()
         values = np.zeros((self.terms.rows, self.terms.cells), np.int64)
-        values[persons >= 0] = self.terms.values.cut(self._values(persons[persons >= 0]))
+        values[persons >= 0] = self.terms.values.clip(self._values(persons[persons >= 0]))
         zeros = [self._zero(number) for number in range(len(self.terms.rings))]
         table = encrypted_table(self.terms, zeros, self._blocks, values)
         self._sums = self._release(table).words.tobytes()

@@ -51,7 +51,7 @@ class Entries:
     def largest(self) -> int:
         return min(max(-self.low, self.high), self.total)
 
-    def cut(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def clip(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return rows within these bounds: entries are clipped, and those beyond the total are
         dropped.
 

@@ -161,7 +161,7 @@ def values_of(
     """Return the function that computes values (person × cell) within the terms' bounds."""
     metric = request.metric
     made: Any = make_metric(metric.model_dump())
-    cut: Callable[[Integers], Integers] = made.layout.cut
+    clip: Callable[[Integers], Integers] = made.layout.clip
 
     def values(persons: Persons) -> Integers:
         if isinstance(metric, SoftHistogram):
@@ -170,7 +170,7 @@ def values_of(
             found = ranked_lists.values_of(metric, made, persons, platform)
         else:
             found = _logged(metric, made, persons, platform)
-        return cut(found)
+        return clip(found)
 
     return values
 

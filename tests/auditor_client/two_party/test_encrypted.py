@@ -80,7 +80,7 @@ _GAPS = RankGaps(ranks=4, candidate=2)
 def encrypted(weights: Integers, persons: Integers, found: list[Case], scale: int = SCALE) -> Any:
     """All cells in one run, without noise, as only a test may have them."""
     layouts = [case.layout for case in found]
-    values = np.hstack([case.layout.cut(case.values) for case in found])
+    values = np.hstack([case.layout.clip(case.values) for case in found])
     terms = protocol.RunTerms(
         audit="aud_every_metric",
         rows=len(weights),

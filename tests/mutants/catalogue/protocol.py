@@ -93,7 +93,7 @@ MUTANTS = (
         "values_are_not_cut",
         "Values beyond the terms are multiplied by the weights as they are.",
         "privacy/two_party/platform_party.py",
-        "self.terms.values.cut(self._values(persons[persons >= 0]))",
+        "self.terms.values.clip(self._values(persons[persons >= 0]))",
         "self._values(persons[persons >= 0])",
         (f"{PARTIES}::test_values_beyond_the_terms_are_cut_and_not_refused",),
         raises=("BoundsError",),

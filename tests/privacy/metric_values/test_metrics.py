@@ -38,7 +38,7 @@ def test_the_largest_rows_of_a_metric_fit_its_layout(events: int) -> None:
         (scores, scores.rows([0.5], [True])),
     ):
         most = events * row
-        assert metric.layout.cut(most).tolist() == most.tolist()
+        assert metric.layout.clip(most).tolist() == most.tolist()
         assert np.abs(most).sum() == metric.layout.total
 
 
@@ -155,7 +155,7 @@ def test_events_add_up_by_person_and_strangers_do_not_count() -> None:
 
 def test_what_lies_beyond_the_bounds_is_cut() -> None:
     layout = Layout(("a", "b"), 1, -2, 3, 4)
-    found = layout.cut(np.array([[9, 0], [-9, 1], [3, 3], [1, 2]]))
+    found = layout.clip(np.array([[9, 0], [-9, 1], [3, 3], [1, 2]]))
     assert found.tolist() == [[3, 0], [-2, 1], [0, 0], [1, 2]]
 
 

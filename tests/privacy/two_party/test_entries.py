@@ -15,12 +15,12 @@ def test_rows_are_cut_to_the_bounds_of_each_and_of_all(
     given_rows: list[list[int]], low: int, high: int, total: int
 ) -> None:
     entries = Entries(low, high, total)
-    found = entries.cut(np.array(given_rows, np.int64))
+    found = entries.clip(np.array(given_rows, np.int64))
     assert found.min() >= low
     assert found.max() <= high
     assert np.abs(found).sum(axis=1).max() <= total
     # What is within the bounds stays as it is.
-    assert (entries.cut(found) == found).all()
+    assert (entries.clip(found) == found).all()
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_rows_are_cut_to_the_bounds_of_each_and_of_all(
     ],
 )
 def test_what_is_too_much_is_cut_from_the_end(row: list[int], cut: list[int]) -> None:
-    assert Entries(-2, 5, 6).cut(np.array([row])).tolist() == [cut]
+    assert Entries(-2, 5, 6).clip(np.array([row])).tolist() == [cut]

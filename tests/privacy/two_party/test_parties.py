@@ -338,7 +338,7 @@ def test_values_beyond_the_terms_are_cut_and_not_refused() -> None:
     world.noise = None
     cut = np.array([[50, -50], [-50, 50]])
     assert np.array_equal(world.run(), world.weights.T @ cut)
-    tight = Entries(-50, 50, 60).cut(np.array([[40, -30, 20], [0, 0, 70], [-60, 5, 9]]))
+    tight = Entries(-50, 50, 60).clip(np.array([[40, -30, 20], [0, 0, 70], [-60, 5, 9]]))
     assert tight.tolist() == [[40, -20, 0], [0, 0, 50], [-50, 5, 5]]
 
 

@@ -53,7 +53,7 @@ class Exchanged(Option):
             contents = CONTENTS[: len(self.request.content_ids)]
             read = values_of(self.request, contents, platform_of(world))
             values = np.zeros((len(persons), terms.cells), np.int64)
-            values[persons >= 0] = terms.values.cut(read(persons[persons >= 0]))
+            values[persons >= 0] = terms.values.clip(read(persons[persons >= 0]))
         return {SUMS: self._weights(len(persons)).T @ values}
 
     def _weights(self, rows: int) -> Cells:
