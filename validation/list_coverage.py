@@ -104,18 +104,18 @@ def cells(
     """Return the sums of one world without noise."""
     vectors = rng.dirichlet([sharp, sharp], people)
     group = (rng.random(people) < vectors[:, 1]).astype(np.float64)
-    values = design.metric.values(_places(rng, design, group), people, int(rng.integers(2**31)))
+    values = design.metric.values(_rows(rng, design, group), people, int(rng.integers(2**31)))
     return np.asarray(weights_of(vectors, SCALE).T @ values)
 
 
-def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> ListRows:
+def _rows(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> ListRows:
     """Return more lists of everybody than the cap, with candidates drawn from all people."""
     people = len(group)
     asking, asked = (0.6 * rng.standard_normal(people) + 0.5 * group for _ in range(2))
     viewer = np.repeat(np.arange(people), ((design.metric.caps.viewer or 1) + 1) * LENGTH)
     candidate = rng.integers(0, people, len(viewer))
-    place = np.tile(np.arange(LENGTH), len(viewer) // LENGTH)
-    odds = asking[viewer] + asked[candidate] - 0.3 * place - 0.3
+    position = np.tile(np.arange(LENGTH), len(viewer) // LENGTH)
+    odds = asking[viewer] + asked[candidate] - 0.3 * position - 0.3
     outcome = (rng.random(len(viewer)) < 1 / (1 + np.exp(-odds))).astype(np.float64)
     score = 1 / (1 + np.exp(-asked[candidate] - 0.3 * rng.standard_normal(len(viewer))))
     scored = isinstance(design.metric, Kernels)
@@ -123,7 +123,7 @@ def _places(rng: np.random.Generator, design: ListDesign, group: np.ndarray) -> 
         np.arange(people),
         viewer=viewer,
         query=np.arange(len(viewer)) // LENGTH,
-        place=place,
+        position=position,
         candidate=None if design.items else candidate,
         numbers=np.column_stack([score, outcome] if scored else [outcome]),
     )

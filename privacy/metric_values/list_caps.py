@@ -6,18 +6,19 @@ people who appear in it (candidates). A candidate beyond their cap is *blank* in
 itself stays, because dropping it would let one person remove others' lists.
 
 A list belongs to its viewer: without the viewer it does not exist. A candidate's data in it are
-their presence and their outcome: without the candidate, their place is blank.
+their presence and their outcome: without the candidate, their position is blank.
 
-Claim. Remove one person, who has at most v kept lists as a viewer and c kept places as a candidate,
-in lists of at most L places. Then other people's kept places change in at most v·L lists that are
-not the person's own: each of the v lists that vanish had at most L candidates, each of whom may
-take the next of their own lists in its place. Hence at most v + c + v·L lists change in total.
+Claim. Remove one person, who has at most v kept lists as a viewer and c kept positions as a
+candidate, in lists of at most L positions. Then other people's kept positions change in at most v·L
+lists that are not the person's own: each of the v lists that vanish had at most L candidates, each
+of whom may take the next of their own lists in its place. Hence at most v + c + v·L lists change in
+total.
 
 Proof. The lists that a viewer keeps depend on that viewer's lists alone, so no other viewer's lists
 change. A candidate keeps the first c of those of their lists that viewers kept. Of these, only the
-person's v vanish, and for each one, one more may move up. Places of others never depend on who else
-appears in a list. So in lists where the person was a candidate, only their own place changes, which
-was blank in all but c lists. ∎
+person's v vanish, and for each one, one more may move up. Positions of others never depend on who
+else appears in a list. So in lists where the person was a candidate, only their own position
+changes, which was blank in all but c lists. ∎
 """
 
 from dataclasses import dataclass
@@ -34,8 +35,8 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Caps:
-    """Caps: largest numbers of lists of a viewer, of places of a candidate, and of places of a
-    list.
+    """Caps: largest numbers of lists of a viewer, of positions of a candidate, and of positions of
+    a list.
 
     A cap is None if that side is not people: jobs that own lists, items that are listed.
     """
@@ -60,7 +61,7 @@ class Caps:
 
 @dataclass(frozen=True, eq=False)
 class Capped:
-    """Kept lists and their candidates, with `NOBODY` in blank places."""
+    """Kept lists and their candidates, with `NOBODY` in blank positions."""
 
     lists: Numbers
     candidates: Numbers
@@ -77,11 +78,11 @@ def cap_lists(
         kept = np.flatnonzero(select_first(viewer, order, caps.viewer) & (viewer != NOBODY))
     if caps.candidate is None:
         return Capped(kept, candidates[kept])
-    places = _drop_repeats(candidates[kept])
-    rows, columns = np.nonzero(places != NOBODY)
-    chosen = select_first(places[rows, columns], order[kept][rows], caps.candidate)
-    blank = np.full_like(places, NOBODY)
-    blank[rows[chosen], columns[chosen]] = places[rows[chosen], columns[chosen]]
+    distinct = _drop_repeats(candidates[kept])
+    rows, columns = np.nonzero(distinct != NOBODY)
+    chosen = select_first(distinct[rows, columns], order[kept][rows], caps.candidate)
+    blank = np.full_like(distinct, NOBODY)
+    blank[rows[chosen], columns[chosen]] = distinct[rows[chosen], columns[chosen]]
     return Capped(kept, blank)
 
 
@@ -107,7 +108,7 @@ def mix_bits(numbers: Numbers, seed: int) -> NDArray[np.uint64]:
 
 
 def _drop_repeats(candidates: Numbers) -> Numbers:
-    """Keep only the higher place of a person who appears twice in a list."""
+    """Keep only the higher position of a person who appears twice in a list."""
     found = candidates.copy()
     for column in range(1, found.shape[1]):
         again = (candidates[:, :column] == candidates[:, column, np.newaxis]).any(axis=1)

@@ -1,12 +1,12 @@
 """Ranked lists from the rows of a log, within the caps of everybody in them.
 
-A row states the person at one place of one list. Two kinds of logs have such rows:
+A row states the person at one position of one list. Two kinds of logs have such rows:
 
 - of *viewers*: lists are people's. Rows are the viewer's, and those listed are people too, or items
-  (`Caps.candidate` is None). `capping` says what one person can change.
+  (`Caps.candidate` is None). `list_caps` says what one person can change.
 - of *candidates*: lists are nobody's (`Caps.viewer` is None), as those of a job. A candidate keeps
-  the first c of their own rows, whatever others have; a place that two rows claim is blank, so
-  that, whatever a log says, one who leaves takes or uncovers one place for each of theirs.
+  the first c of their own rows, whatever others have; a position that two rows claim is blank, so
+  that, whatever a log says, one who leaves takes or uncovers one position for each of theirs.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ListRows:
-    """Rows of lists: number of the list, its owner, a place in it from 0, the person there, and
+    """Rows of lists: number of the list, its owner, a position in it from 0, the person there, and
     numbers.
 
     People are indices among the people of an audit; others are `NOBODY`. `numbers` has a column for
@@ -39,7 +39,7 @@ class ListRows:
 
     number: Numbers
     viewer: Numbers
-    place: Numbers
+    position: Numbers
     candidate: Numbers
     numbers: Floats
 
@@ -49,13 +49,13 @@ class ListRows:
         persons: Numbers,
         viewer: Numbers | None,
         query: Numbers,
-        place: Numbers,
+        position: Numbers,
         candidate: Numbers | None,
         numbers: Floats,
     ) -> "ListRows":
         """Return the lists of these sorted people, from the rows of a log.
 
-        Without viewers the lists have no owner; without candidates the listed are items. A place
+        Without viewers the lists have no owner; without candidates the listed are items. A position
         with a missing number is blank.
         """
         nobody, items = np.full(len(query), NOBODY), np.zeros(len(query), np.int64)
@@ -63,11 +63,11 @@ class ListRows:
         who = items if candidate is None else _among(persons, candidate)
         who = np.where(np.isfinite(numbers).all(axis=1), who, NOBODY)
         number = mix_bits(query, 0).view(np.int64) + (0 if viewer is None else viewer)
-        found = cls(number, whose, place, who, numbers)
+        found = cls(number, whose, position, who, numbers)
         return found if viewer is None else found.take(whose != NOBODY)
 
     @classmethod
-    def together(cls, parts: "Sequence[ListRows]") -> "ListRows":
+    def concatenate(cls, parts: "Sequence[ListRows]") -> "ListRows":
         """Return all rows of one or more parts."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
@@ -77,16 +77,16 @@ class ListRows:
 
     @property
     def alone(self) -> "ListRows":
-        """Every place as a separate list."""
-        number = mix_bits(self.number + self.place, 1).view(np.int64)
-        return replace(self, number=number, place=np.zeros_like(self.place))
+        """Every position as a separate list."""
+        number = mix_bits(self.number + self.position, 1).view(np.int64)
+        return replace(self, number=number, position=np.zeros_like(self.position))
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Lists by number: owners, people by place, and numbers (list × place × column).
+    """Lists by number: owners, people by position, and numbers (list × position × column).
 
-    A blank place has `NOBODY`.
+    A blank position has `NOBODY`.
     """
 
     number: Numbers
@@ -97,7 +97,7 @@ class Lists:
 
 def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
     """Return the lists of these rows, within the caps."""
-    rows = rows.take((rows.place >= 0) & (rows.place < caps.length))
+    rows = rows.take((rows.position >= 0) & (rows.position < caps.length))
     if caps.viewer is None and caps.candidate is not None:
         mine = select_first(rows.candidate, mix_bits(rows.number, seed), caps.candidate)
         return _listed(rows.take(mine & (rows.candidate != NOBODY)), caps.length)
@@ -109,7 +109,7 @@ def extract_lists(rows: ListRows, caps: Caps, seed: int) -> Lists:
 
 def _listed(rows: ListRows, length: int) -> Lists:
     number, start, which = np.unique(rows.number, return_index=True, return_inverse=True)
-    flat = which * length + rows.place
+    flat = which * length + rows.position
     size, columns = len(number) * length, rows.numbers.shape[1]
     candidates = np.full(size, NOBODY)
     candidates[flat] = rows.candidate
@@ -126,5 +126,5 @@ def _among(persons: Numbers, some: Numbers) -> Numbers:
     """Return the index of each among these people."""
     if not len(persons):
         return np.full(len(some), NOBODY)
-    place = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
-    return np.where(persons[place] == some, place, NOBODY)
+    position = np.minimum(np.searchsorted(persons, some), len(persons) - 1)
+    return np.where(persons[position] == some, position, NOBODY)

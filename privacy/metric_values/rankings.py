@@ -55,15 +55,15 @@ class Ndcg:
     def _viewer(self) -> int:
         return self.caps.viewer or 0
 
-    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
+    def values(self, rows: ListRows, people: int, seed: int = 0) -> Integers:
         """Return a row for each person, from rows whose number is the relevance."""
-        lists = extract_lists(places, self.caps, seed)
+        lists = extract_lists(rows, self.caps, seed)
         return sum_by_person(
             self.rows(lists.numbers[:, :, 0], lists.candidates), lists.viewer, people
         )
 
     def rows(self, relevance: Floats, candidates: Numbers) -> Integers:
-        """Return a row per list, from relevance in the shown order and the people by place."""
+        """Return a row per list, from relevance in the shown order and the people by position."""
         gains = np.where(candidates == NOBODY, 0.0, gain(relevance))
         ideal = ideal_gain(gains, candidates != NOBODY)
         counts = ideal > 0
@@ -128,8 +128,8 @@ class RankGaps:
     leaves removes at most c pairs as a candidate, each from one row, their own or the other's: 2sc
     in total, which is also the limit of their own row. As a viewer they remove v pairs, and either
     of the two people in each may enter another pair: three times 2s each, 6sv. If lists have no
-    owner, a person who leaves removes or uncovers one place for each of theirs (`list_extraction`):
-    2sc, and no more.
+    owner, a person who leaves removes or uncovers one position for each of theirs
+    (`list_extraction`): 2sc, and no more.
     """
 
     ranks: int = 10
@@ -150,8 +150,8 @@ class RankGaps:
 
     @property
     def layout(self) -> Layout:
-        places = range(self.ranks - 1)
-        cells = (*(f"gap {r}" for r in places), *(f"pairs {r}" for r in places))
+        ranks = range(self.ranks - 1)
+        cells = (*(f"gap {r}" for r in ranks), *(f"pairs {r}" for r in ranks))
         most, moved = self.candidate * self.scale, 6 * self.scale * (self.viewer or 0)
         return Layout(cells, self.scale, -most, most, 2 * most, moved)
 
@@ -162,20 +162,20 @@ class RankGaps:
         """
         return 2 * self.candidate - 1 + (self.viewer or 1) - 1
 
-    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
+    def values(self, rows: ListRows, people: int, seed: int = 0) -> Integers:
         """Return a row for each person, from rows whose number is the relevance."""
-        at = places.place - self.drawn(places.number, seed)
-        lists = extract_lists(replace(places, place=at), self.caps, seed)
+        at = rows.position - self.drawn(rows.number, seed)
+        lists = extract_lists(replace(rows, position=at), self.caps, seed)
         rank = self.drawn(lists.number, seed)
-        rows = self.rows(rank, lists.numbers[:, :, 0], lists.candidates)
-        return sum_by_person(rows, lists.candidates[:, 0 if self.side == "above" else 1], people)
+        gaps = self.rows(rank, lists.numbers[:, :, 0], lists.candidates)
+        return sum_by_person(gaps, lists.candidates[:, 0 if self.side == "above" else 1], people)
 
     def drawn(self, number: Numbers, seed: int) -> Numbers:
         """Return the rank, from 0, of the pair of each list."""
         return (mix_bits(number, seed + 1) % np.uint64(self.ranks - 1)).astype(np.int64)
 
     def rows(self, rank: Numbers, relevance: Floats, candidates: Numbers) -> Integers:
-        """Return a row per pair, for the person on the side; a blank place gives none."""
+        """Return a row per pair, for the person on the side; a blank position gives none."""
         worth = np.clip(np.nan_to_num(relevance, nan=self.low), self.low, self.high)
         gap = to_fixed_point((worth[:, 0] - worth[:, 1]) / (self.high - self.low), self.scale)
         there = (candidates != NOBODY).all(axis=1)
@@ -197,9 +197,9 @@ def discount(gains: Floats) -> Floats:
 
 
 def ideal_gain(gains: Floats, there: NDArray[np.bool_]) -> Floats:
-    """Return the DCG of the best order of the same gains in the same places."""
-    places = -np.sort(-np.where(there, _discounts(gains.shape[1]), 0.0), axis=1)
-    return np.asarray((-np.sort(-gains, axis=1) * places).sum(axis=1))
+    """Return the DCG of the best order of the same gains in the same positions."""
+    discounts = -np.sort(-np.where(there, _discounts(gains.shape[1]), 0.0), axis=1)
+    return np.asarray((-np.sort(-gains, axis=1) * discounts).sum(axis=1))
 
 
 def _discounts(length: int) -> Floats:

@@ -92,8 +92,8 @@ class Bins:
     def rows(self, score: ArrayLike) -> Integers:
         """Return 1 in the bin of the score; the last bin includes its upper edge."""
         number = np.asarray(score, np.float64)
-        place = np.searchsorted(self.edges, number, side="right") - 1
+        bin_index = np.searchsorted(self.edges, number, side="right") - 1
         last = len(self.edges) - 1
-        place = np.where(number == self.edges[-1], last - 1, place)
-        place = np.where((place < 0) | ~np.isfinite(number), last, place)
-        return np.eye(last + 1, dtype=np.int64)[place]
+        bin_index = np.where(number == self.edges[-1], last - 1, bin_index)
+        bin_index = np.where((bin_index < 0) | ~np.isfinite(number), last, bin_index)
+        return np.eye(last + 1, dtype=np.int64)[bin_index]

@@ -20,13 +20,13 @@ from privacy.tables.fixed_point import to_fixed_point
 class Kernels:
     """Pointwise outcome test: kernel weights at reference points, and outcomes with these weights.
 
-    The kernel is exp(-(s - s_q)²/2h²), at most 1; outcomes are scaled to [0, 1]. Every place of a
-    list counts separately, and a viewer has at most `caps.viewer` of them.
+    The kernel is exp(-(s - s_q)²/2h²), at most 1; outcomes are scaled to [0, 1]. Every position of
+    a list counts separately, and a viewer has at most `caps.viewer` of them.
 
-    Reach. A place adds at most e in L1 to its candidate. A person who leaves removes c places from
-    their own row, ce; and v places as a viewer, each from one row, whose owner may get another
-    place instead: 2ev. If lists have no owner, a person who leaves uncovers a place for each one
-    that they do not remove: ce, and no more.
+    Reach. A position adds at most e in L1 to its candidate. A person who leaves removes c positions
+    from their own row, ce; and v positions as a viewer, each from one row, whose owner may get
+    another position instead: 2ev. If lists have no owner, a person who leaves uncovers a position
+    for each one that they do not remove: ce, and no more.
     """
 
     points: tuple[float, ...]
@@ -41,13 +41,13 @@ class Kernels:
             raise BoundsError("reference points must increase, and the bandwidth must be above 0")
         if not self.low < self.high or self.caps.length != 1 or self.caps.candidate is None:
             raise BoundsError(
-                "outcomes must have a range, and a place must have one candidate, who is a person"
+                "outcomes must have a range, and a position must have one candidate, a person"
             )
 
     @property
     def layout(self) -> Layout:
-        places = range(len(self.points))
-        cells = (*(f"weight {q}" for q in places), *(f"outcome {q}" for q in places))
+        points = range(len(self.points))
+        cells = (*(f"weight {q}" for q in points), *(f"outcome {q}" for q in points))
         most = self._candidate * self.scale
         # A weighted outcome is at most its weight, and each is rounded up by at most a half.
         each = math.ceil(2 * self._mass * self.scale) + len(cells)
@@ -56,8 +56,8 @@ class Kernels:
 
     @property
     def events(self) -> int:
-        """Number of places that may depend on one place, including itself: those of its candidate
-        and its viewer.
+        """Number of positions that may depend on one position, including itself: those of its
+        candidate and its viewer.
         """
         return self._candidate + (self.caps.viewer or 1) - 1
 
@@ -65,9 +65,9 @@ class Kernels:
     def _candidate(self) -> int:
         return self.caps.candidate or 0
 
-    def values(self, places: ListRows, people: int, seed: int = 0) -> Integers:
+    def values(self, rows: ListRows, people: int, seed: int = 0) -> Integers:
         """Return a row for each person, from rows whose numbers are the score and the outcome."""
-        lists = extract_lists(places.alone, self.caps, seed)
+        lists = extract_lists(rows.alone, self.caps, seed)
         score, outcome = lists.numbers[:, 0, 0], lists.numbers[:, 0, 1]
         return sum_by_person(self.rows(score, outcome), lists.candidates[:, 0], people)
 
@@ -122,9 +122,9 @@ class ScoreBins:
         score.
         """
         numbers = np.nan_to_num(np.asarray(score, np.float64), nan=-np.inf)
-        place = np.searchsorted(self.edges, numbers, side="right")
+        bin_index = np.searchsorted(self.edges, numbers, side="right")
         negative = ~np.asarray(actual, np.bool_)
-        return np.eye(2 * self.bins, dtype=np.int64)[place + self.bins * negative]
+        return np.eye(2 * self.bins, dtype=np.int64)[bin_index + self.bins * negative]
 
 
 def every_score(member: Numbers, score: ArrayLike, actual: ArrayLike) -> MemberRows:

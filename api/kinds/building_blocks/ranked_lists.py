@@ -94,9 +94,9 @@ def values_of(
     order = np.argsort(persons)
     source = log_checks.logs_of(platform)
     described = source.logs()[request.log]
-    places = _ListReader(source, request, described, persons[order]).everything()
+    rows = _ListReader(source, request, described, persons[order]).everything()
     found = np.empty((len(persons), len(metric.layout.cells)), np.int64)
-    found[order] = metric.values(places, len(persons), secrets.randbits(63))
+    found[order] = metric.values(rows, len(persons), secrets.randbits(63))
     return found
 
 
@@ -111,18 +111,20 @@ class _ListReader:
 
     def everything(self) -> ListRows:
         parts: list[ListRows] = []
-        require_platform_up(lambda: parts.append(self._of(self.everyone[:0])))
+        require_platform_up(lambda: parts.append(self._read(self.everyone[:0])))
         for start in range(0, max(1, len(self.everyone)), BATCH):
             batch = self.everyone[start : start + BATCH]
-            parts += self._or_cut(batch)
+            parts += self._read_isolating_failures(batch)
             failpoints.hit(Failpoint.RUNNING)
-        return ListRows.together(parts)
+        return ListRows.concatenate(parts)
 
-    def _or_cut(self, batch: Persons) -> Iterator[ListRows]:
-        found = iter_isolating_failures(lambda first, last: self._of(batch[first:last]), len(batch))
-        return (places for _, _, places in found)
+    def _read_isolating_failures(self, batch: Persons) -> Iterator[ListRows]:
+        found = iter_isolating_failures(
+            lambda first, last: self._read(batch[first:last]), len(batch)
+        )
+        return (rows for _, _, rows in found)
 
-    def _of(self, some: Persons) -> ListRows:
+    def _read(self, some: Persons) -> ListRows:
         ranking, numbers = self._ranking, columns_of(self.request)
         others = [ranking.candidate] if ranking.candidate else []
         wanted = list(dict.fromkeys([ranking.query, ranking.place, *numbers, *others]))
@@ -139,7 +141,7 @@ class _ListReader:
             self.everyone,
             viewer=owner if of_viewers else None,
             query=_whole(table[ranking.query]),
-            place=_whole(table[ranking.place]) - 1,
+            position=_whole(table[ranking.place]) - 1,
             candidate=listed if of_viewers else owner,
             numbers=np.column_stack([self._clipped(table, name) for name in numbers]),
         )

@@ -50,9 +50,9 @@ def cases(rng: np.random.Generator) -> dict[str, Case]:
         "bins": Case(_BINS.layout, _BINS.rows(score)),
         "auc": Case(_AUC.layout, _AUC.rows(score, actual)),
     }
-    places = listed(rng)
+    rows = listed(rng)
     for name, metric in (("kernels", _KERNELS), ("ndcg", _NDCG), ("gaps", _GAPS)):
-        made[name] = Case(metric.layout, metric.values(places, PEOPLE))
+        made[name] = Case(metric.layout, metric.values(rows, PEOPLE))
     return made
 
 
@@ -62,7 +62,7 @@ def listed(rng: np.random.Generator) -> ListRows:
         np.arange(PEOPLE),
         viewer=np.repeat(rng.integers(0, PEOPLE, 80), 4),
         query=np.repeat(np.arange(80), 4),
-        place=np.tile(np.arange(4), 80),
+        position=np.tile(np.arange(4), 80),
         candidate=rng.integers(-1, PEOPLE, 320),
         numbers=rng.random((320, 2)),
     )

@@ -20,7 +20,7 @@ class Log:
 
     viewer: Numbers | None
     query: Numbers
-    place: Numbers
+    position: Numbers
     candidate: Numbers
     numbers: np.ndarray
 
@@ -45,21 +45,21 @@ class Log:
 
     def values(self, metric: OfLists, seed: int = 3) -> np.ndarray:
         listed = None if metric.caps.candidate is None else self.candidate
-        columns = self.viewer, self.query, self.place, listed, self.numbers
+        columns = self.viewer, self.query, self.position, listed, self.numbers
         return metric.values(ListRows.of(np.arange(PEOPLE), *columns), PEOPLE, seed)
 
 
 def drawn(rng: np.random.Generator, lists: int, length: int, *, viewers: bool) -> Log:
-    """Lists of few people, strangers among them, and some places that several rows claim."""
+    """Lists of few people, strangers among them, and some positions that several rows claim."""
     rows = rng.permutation(lists * length)[: lists * length - 4]
     rows = np.append(rows, rng.choice(rows, 3))
-    which, place = np.divmod(rows, length)
+    which, position = np.divmod(rows, length)
     numbers = rng.integers(0, 2, (len(rows), 2)).astype(float)
     numbers[rng.random(len(rows)) < 0.05] = np.nan
     return Log(
         viewer=rng.choice([*range(PEOPLE), STRANGER], lists)[which] if viewers else None,
         query=rng.integers(0, 1000, lists)[which],
-        place=place,
+        position=position,
         candidate=rng.choice([*range(PEOPLE), STRANGER, NOBODY], len(rows)),
         numbers=numbers,
     )
@@ -115,15 +115,15 @@ def ordered(count: int, seed: int) -> Numbers:
     return numbers[np.argsort(mix_bits(numbers, seed))]
 
 
-def places(
+def rows_of(
     rows: list[tuple[int, int, int, int, float, float]], person: int | None, seed: int = 3
 ) -> ListRows:
-    """Rows (list, viewer, place, candidate, numbers), with everybody or without this person."""
-    number, viewer, place, candidate, *numbers = (
+    """Rows (list, viewer, position, candidate, numbers), with everybody or without this person."""
+    number, viewer, position, candidate, *numbers = (
         np.array(column) for column in zip(*rows, strict=True)
     )
     which = ordered(20, seed)[number]
-    made = ListRows(which, viewer, place, candidate, np.column_stack(numbers))
+    made = ListRows(which, viewer, position, candidate, np.column_stack(numbers))
     if person is None:
         return made
     blank = np.where(candidate == person, NOBODY, candidate)
@@ -132,7 +132,7 @@ def places(
 
 def moved(metric: OfLists, rows: list[tuple[int, int, int, int, float, float]]) -> int:
     """Return the change of the values if person 0 leaves."""
-    one, other = (metric.values(places(rows, who), 20, seed=3) for who in (None, 0))
+    one, other = (metric.values(rows_of(rows, who), 20, seed=3) for who in (None, 0))
     return int(np.abs(one - other).sum())
 
 
@@ -169,7 +169,7 @@ def test_kernels_reach_as_far_as_declared() -> None:
     metric = kernels(1, 1)
     # Places count alone: choose those that come first, for person 0 in either role.
     first, second, third = np.argsort(
-        mix_bits(places([(n, 1, 0, 1, 0.0, 0.0) for n in range(3)], None).alone.number, 3)
+        mix_bits(rows_of([(n, 1, 0, 1, 0.0, 0.0) for n in range(3)], None).alone.number, 3)
     )
     rows = [(first, 0, 0, 1, 0.0, 1.0), (second, 2, 0, 1, 1.0, 1.0), (third, 3, 0, 0, 0.0, 1.0)]
     layout = metric.layout
@@ -181,11 +181,11 @@ def test_strangers_and_undefined_numbers_are_blank() -> None:
     log = Log(
         viewer=np.array([0, 0, 0, STRANGER]),
         query=np.array([5, 5, 5, 6]),
-        place=np.array([0, 1, 2, 0]),
+        position=np.array([0, 1, 2, 0]),
         candidate=np.array([1, STRANGER, 2, 1]),
         numbers=np.array([[1.0], [1.0], [np.nan], [1.0]]),
     )
-    columns = log.viewer, log.query, log.place, log.candidate, log.numbers
+    columns = log.viewer, log.query, log.position, log.candidate, log.numbers
     rows = ListRows.of(np.arange(PEOPLE), *columns)
     assert rows.viewer.tolist() == [0, 0, 0]
     lists = extract_lists(rows, Caps(1, 1, 3), 0)
@@ -198,7 +198,7 @@ def test_a_place_that_two_claim_is_nobodys() -> None:
         np.arange(PEOPLE),
         viewer=None,
         query=np.array([1, 1, 1]),
-        place=np.array([0, 0, 1]),
+        position=np.array([0, 0, 1]),
         candidate=np.array([1, 2, 3]),
         numbers=np.zeros((3, 1)),
     )
@@ -210,7 +210,7 @@ def test_items_are_no_people_and_always_there() -> None:
         np.arange(PEOPLE),
         viewer=np.array([1, 1, 1, 2]),
         query=np.array([7, 7, 8, 9]),
-        place=np.array([0, 1, 0, 0]),
+        position=np.array([0, 1, 0, 0]),
         candidate=None,
         numbers=np.array([[0.0], [1.0], [1.0], [1.0]]),
     )
