@@ -112,7 +112,7 @@ def _workers(alive: Sequence[Process], waiting: Queue) -> ProbeResult:
     if workers:
         many = f"{workers} process{'es' * (workers > 1)} run{'s' * (workers == 1)} audits"
         return ProbeResult("Workers", "well", many)
-    state: State = "wrong" if waiting.places["waiting"] else "watch"
+    state: State = "wrong" if waiting.by_status["waiting"] else "watch"
     return ProbeResult("Workers", state, "no process runs audits: start `platform-auditor worker`")
 
 

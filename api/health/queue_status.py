@@ -16,8 +16,8 @@ DAY = timedelta(days=1)
 _SHOWN = 50
 _TIMED = 1_000
 
-Place = Literal["waiting", "held", "running", "paused", "abandoned", "exchanging"]
-MEANINGS: dict[Place, str] = {
+Status = Literal["waiting", "held", "running", "paused", "abandoned", "exchanging"]
+MEANINGS: dict[Status, str] = {
     "waiting": "paid, and not begun",
     "running": "a worker has claimed it",
     "paused": "continues at a set time, as audits of envy-freeness do",
@@ -33,7 +33,7 @@ class Pending:
 
     id: str
     kind: str
-    place: Place
+    status: Status
     submitted_at: datetime
     attempts: int
 
@@ -42,7 +42,7 @@ class Pending:
 class Queue:
     """Queue of audits; `ended`, `failures` and `seconds`, the median time, are of the last day."""
 
-    places: dict[Place, int]
+    by_status: dict[Status, int]
     oldest: datetime | None
     shown: list[Pending]
     ended: dict[str, int]
@@ -52,7 +52,7 @@ class Queue:
 
 def read_queue_status(session: Session) -> Queue:
     pending = _pending(session)
-    places = Counter(each.place for each in pending)
+    by_status = Counter(each.status for each in pending)
     ended = session.exec(
         select(AuditRow.state, AuditRow.failure, AuditRow.submitted_at, AuditRow.finished_at)
         .where(col(AuditRow.finished_at) > now() - DAY)
@@ -64,8 +64,8 @@ def read_queue_status(session: Session) -> Queue:
         if state == "released" and finished
     ]
     return Queue(
-        places={place: places[place] for place in MEANINGS},
-        oldest=next((each.submitted_at for each in pending if each.place == "waiting"), None),
+        by_status={status: by_status[status] for status in MEANINGS},
+        oldest=next((each.submitted_at for each in pending if each.status == "waiting"), None),
         shown=pending[:_SHOWN],
         ended=dict(Counter(state for state, *_ in ended)),
         failures=dict(Counter(failure for _, failure, *_ in ended if failure)),
@@ -82,12 +82,12 @@ def _pending(session: Session) -> list[Pending]:
         .order_by(col(AuditRow.submitted_at), col(AuditRow.id))
     )
     return [
-        Pending(row.id, row.kind, _place(row, mandate), row.submitted_at, row.attempts)
+        Pending(row.id, row.kind, _status(row, mandate), row.submitted_at, row.attempts)
         for row, mandate in session.exec(query)
     ]
 
 
-def _place(row: AuditRow, mandate: str) -> Place:
+def _status(row: AuditRow, mandate: str) -> Status:
     if not runs_in_worker(row.kind):
         return "exchanging"
     if row.state == "charged":

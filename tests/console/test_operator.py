@@ -211,7 +211,7 @@ def test_figures_of_processes_add_up() -> None:
 def test_an_expired_lease_and_a_suspended_mandate_are_distinguished(running: Deployment) -> None:
     audit = submit(running)
     store = store_of(running)
-    for state, claim, lease, place in (
+    for state, claim, lease, status in (
         ("running", "x", timedelta(seconds=9), "running"),
         ("running", "x", timedelta(seconds=-9), "abandoned"),
         ("running", None, timedelta(seconds=9), "paused"),
@@ -222,11 +222,11 @@ def test_an_expired_lease_and_a_suspended_mandate_are_distinguished(running: Dep
             row.state, row.claim, row.lease_until = state, claim, now() + lease
             session.add(row)
         with store.read() as session:
-            assert [each.place for each in read_queue_status(session).shown] == [place]
+            assert [each.status for each in read_queue_status(session).shown] == [status]
     mandate = row.mandate_id
     running.regulator.mandates.suspend(mandate, "to be looked into")
     with store.read() as session:
-        assert read_queue_status(session).places["held"] == 1
+        assert read_queue_status(session).by_status["held"] == 1
     running.regulator.mandates.resume(mandate, "it was nothing")
 
 

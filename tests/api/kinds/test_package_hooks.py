@@ -109,9 +109,9 @@ def test_no_worker_takes_an_audit_that_runs_elsewhere(host: Hosted) -> None:
         assert session.get_one(AuditRow, theirs).state == "charged"
         # Nor does it fill its auditor's queue.
         assert fair_queue.QueueSnapshot.load(session, settings).waiting == {host.auditor.auditor: 0}
-        places = queue_status.read_queue_status(session).places
-    assert places["exchanging"] == 1
-    assert places["running"] == 1
+        by_status = queue_status.read_queue_status(session).by_status
+    assert by_status["exchanging"] == 1
+    assert by_status["running"] == 1
 
 
 def test_a_lapsed_lease_does_not_bring_it_to_a_worker(host: Hosted) -> None:
