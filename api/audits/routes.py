@@ -147,8 +147,8 @@ def submit_audit(
     """Charge the audit now and run it later; after a crash it resumes on the same charge."""
     audit = service.submit_audit(submissions, wake, caller, request, signed)
     # Serialised here, because FastAPI would check and serialise it again in another thread.
-    place = {"Location": f"/v1/audits/{audit.id}"}
-    return Response(audit.model_dump_json(), 202, place, "application/json")
+    headers = {"Location": f"/v1/audits/{audit.id}"}
+    return Response(audit.model_dump_json(), 202, headers, "application/json")
 
 
 @router.get("")

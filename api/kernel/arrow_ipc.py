@@ -33,16 +33,16 @@ def compressed(message: pa.Message) -> bool:
 
 def _table(data: bytes, parent: int, number: int) -> int:
     """Return the position of the table to which a field of another one points."""
-    place = parent + _field(data, parent, number)
-    return place + _uint32(data, place)
+    offset = parent + _field(data, parent, number)
+    return offset + _uint32(data, offset)
 
 
 def _field(data: bytes, table: int, number: int) -> int:
     """Return the position of a field in its table, or 0 if it is absent."""
     vtable = table - int(struct.unpack_from("<i", data, table)[0])
     size = int(struct.unpack_from("<H", data, vtable)[0])
-    place = 4 + 2 * number
-    return int(struct.unpack_from("<H", data, vtable + place)[0]) if place < size else 0
+    offset = 4 + 2 * number
+    return int(struct.unpack_from("<H", data, vtable + offset)[0]) if offset < size else 0
 
 
 def _uint32(data: bytes, at: int) -> int:

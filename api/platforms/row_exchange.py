@@ -109,10 +109,10 @@ def empty_table(columns: Iterable[str]) -> pa.Table:
 
 def encode_categories(table: pa.Table) -> pa.Table:
     """Return categories as codes of one type, because the pieces differ and categories repeat."""
-    for place, column in enumerate(table.columns):
+    for index, column in enumerate(table.columns):
         kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
         if any(is_one(column.type) for is_one in kinds):
-            table = table.set_column(place, table.column_names[place], _to_categories(column))
+            table = table.set_column(index, table.column_names[index], _to_categories(column))
     return table
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from api.kernel.splitmix64 import GOLDEN, splitmix64, word
 from api.platforms.interfaces import Persons
 
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 
-def find_runs(person: Persons) -> tuple[Places, Places]:
+def find_runs(person: Persons) -> tuple[Indices, Indices]:
     """Return the start and the number of each person's rows, among rows ordered by person."""
     if not len(person):
         return np.empty(0, np.intp), np.empty(0, np.intp)
@@ -24,7 +24,7 @@ def find_runs(person: Persons) -> tuple[Places, Places]:
     return first, np.diff(first, append=len(person))
 
 
-def sample_rows(person: Persons, first: Places, rows: Places, most: int, secret: int) -> Places:
+def sample_rows(person: Persons, first: Indices, rows: Indices, most: int, secret: int) -> Indices:
     """Draw at most `most` rows of each person, in order; `first` and `rows` are their runs."""
     many = rows > most
     sampled = sample_distinct_below(rows[many], person[first[many]], most, secret)
@@ -35,8 +35,8 @@ def sample_rows(person: Persons, first: Places, rows: Places, most: int, secret:
 
 
 def sample_distinct_below(
-    ends: Places, person: Persons, most: int, secret: int, *, first_step: int = 0
-) -> Places:
+    ends: Indices, person: Persons, most: int, secret: int, *, first_step: int = 0
+) -> Indices:
     """Draw `most` different numbers below each person's end, every set equally likely.   [F87]
 
     The draw uses the steps from `first_step` on; `below` with another step is independent of it.
@@ -50,7 +50,7 @@ def sample_distinct_below(
     return chosen
 
 
-def sample_below(ends: Places, person: Persons, step: int, secret: int) -> Places:
+def sample_below(ends: Indices, person: Persons, step: int, secret: int) -> Indices:
     """Return a number from 0 below each end. An end e favours some numbers by at most e / 2⁵³."""
     bits = splitmix64(
         splitmix64(person.astype(np.uint64) + word(secret)) + word((step + 1) * GOLDEN)

@@ -53,7 +53,9 @@ def load_candidates(
         with adapter_call("held"):
             listed, named = platform.directory.held(kind)
         persons, identifiers = keep_usable(kind, np.asarray(listed, np.int64), named)
-        everybody = CandidatePeople(tokens(kind, identifiers), persons, _lot(settings, audit_id))
+        everybody = CandidatePeople(
+            tokens(kind, identifiers), persons, _draw_key(settings, audit_id)
+        )
     except Exception as error:  # an adapter may raise anything
         raise PlatformDownError("The platform does not list its people.") from error
     if beyond := everybody.beyond(size):
@@ -66,11 +68,11 @@ def _among(everybody: CandidatePeople, recorded: Persons) -> CandidatePeople:
     return _kept(everybody, np.flatnonzero(np.isin(everybody.persons, recorded)))
 
 
-def _kept(everybody: CandidatePeople, places: NDArray[np.intp]) -> CandidatePeople:
-    kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[places]
-    return CandidatePeople(kept.tobytes(), everybody.persons[places], everybody.draw_key)
+def _kept(everybody: CandidatePeople, rows: NDArray[np.intp]) -> CandidatePeople:
+    kept = np.frombuffer(everybody.tokens, np.uint8).reshape(-1, TOKEN)[rows]
+    return CandidatePeople(kept.tobytes(), everybody.persons[rows], everybody.draw_key)
 
 
-def _lot(settings: Settings, audit_id: str) -> bytes:
+def _draw_key(settings: Settings, audit_id: str) -> bytes:
     derive = HKDF(SHA256(), length=DRAW_KEY_BYTES, salt=None, info=_LABEL + audit_id.encode())
     return derive.derive(decode(settings.key_encryption_key))

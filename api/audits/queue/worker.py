@@ -209,12 +209,12 @@ class Worker:
         Any of their draws may have caused the error. So if the database is unavailable now, they
         fail.
         """
-        for place, made in enumerate(some):
+        for index, made in enumerate(some):
             try:
                 self._release([made])
             except UNAVAILABLE:
                 if not isinstance(error, LeaseLostError | StoppedError):
-                    for each in some[place:]:
+                    for each in some[index:]:
                         self._mark(each.audit)
                 raise
             except Exception:  # this audit is marked; the others are released

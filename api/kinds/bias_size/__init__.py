@@ -197,21 +197,21 @@ def moved(request: BiasSizeRequest, rows: Scored, groups: int) -> Cells:
     opportunities = np.bincount(query[given], minlength=len(size))
     if request.places is not None:
         opportunities = np.minimum(opportunities, request.places)
-    before = _places(query[given], rows.score[given], rows.score[given], rows.person[given])
-    after = _places(query, corrected, rows.score, rows.person)
+    before = _positions(query[given], rows.score[given], rows.score[given], rows.person[given])
+    after = _positions(query, corrected, rows.score, rows.person)
     was, will = np.flatnonzero(given), np.arange(len(given))
     lists = [
-        (who[keep], place[keep], value[who[keep]])
-        for who, place, value in ((was, before, rows.outcome), (will, after, corrected))
-        for keep in [place < opportunities[query[who]]]
+        (who[keep], position[keep], value[who[keep]])
+        for who, position, value in ((was, before, rows.outcome), (will, after, corrected))
+        for keep in [position < opportunities[query[who]]]
     ]
     cells = [BIAS_UNIT * np.bincount(rows.group[who], minlength=groups) for who, _, _ in lists]
     if request.places is not None:
         cells += [
             np.bincount(
-                rows.group[who], np.rint((place + 1) * (BIAS_UNIT / request.places)), groups
+                rows.group[who], np.rint((position + 1) * (BIAS_UNIT / request.places)), groups
             )
-            for who, place, _ in lists
+            for who, position, _ in lists
         ]
     outcomes = [
         np.rint(BIAS_UNIT * (np.clip(value, low, high) - low) / (high - low)).sum()
@@ -226,13 +226,13 @@ def _corrected(request: BiasSizeRequest, rows: Scored, groups: int) -> Floats:
     A score outside all bins gets the correction of the nearest bin.
     """
     edges = np.asarray(request.bins.edges)
-    place = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)
+    bin_index = np.clip(np.searchsorted(edges, rows.score, side="right") - 1, 0, len(edges) - 2)
     by_label = {each.label: each.add for each in request.corrections}
     # Labels are g0, g1 …, in the order of the groups.
     add = np.array([by_label[label] for label in sorted(by_label, key=_number)])[:groups]
     slopes = np.asarray(request.slopes if request.slopes is not None else np.ones(len(edges) - 1))
     with np.errstate(over="ignore"):
-        found = slopes[place] * rows.score + add[rows.group, place]
+        found = slopes[bin_index] * rows.score + add[rows.group, bin_index]
     return np.asarray(np.nan_to_num(found))
 
 
@@ -240,7 +240,7 @@ def _number(label: str) -> int:
     return int(label.removeprefix("g"))
 
 
-def _places(
+def _positions(
     query: NDArray[np.intp], value: Floats, score: Floats, person: NDArray[np.int64]
 ) -> NDArray[np.intp]:
     """Return the rank of each row in its query, from 0: by value from the highest, then by
@@ -248,9 +248,9 @@ def _places(
     """
     order = np.lexsort((person, -score, -value, query))
     first, rows = find_runs(query[order])
-    place = np.empty(len(order), np.intp)
-    place[order] = np.arange(len(order)) - np.repeat(first, rows)
-    return place
+    position = np.empty(len(order), np.intp)
+    position[order] = np.arange(len(order)) - np.repeat(first, rows)
+    return position
 
 
 KIND = PlatformKind(contract.KIND, BiasSize())

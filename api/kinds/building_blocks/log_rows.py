@@ -29,7 +29,7 @@ from api.kinds.context import AuditContext
 from api.platforms.fault_isolation import iter_isolating_failures, require_platform_up
 from api.platforms.interfaces import Log, LogColumns, Logs, Persons, Platform
 from api.platforms.row_exchange import PERSON, empty_table, read_persons
-from api.platforms.row_sampling import Places, find_runs, sample_rows
+from api.platforms.row_sampling import Indices, find_runs, sample_rows
 from api.telemetry.metrics import adapter_call
 from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import BATCH, Membership, is_among
@@ -42,7 +42,7 @@ _PART, _REDUCED = 2**21, 2**19
 # Maximum memory for rows of a log, as numbers, in another order and of the batch before: measured.
 HELD_BYTES = 5 * _MOST_BYTES
 # The number of one group, or an array with the group of each row.
-Groups = int | Places
+Groups = int | Indices
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class SelectedRows:
         )
 
     @cached_property
-    def runs(self) -> tuple[Places, Places]:
+    def runs(self) -> tuple[Indices, Indices]:
         """Return the first index and the number of each person's rows, ordered by person."""
         return find_runs(self.person)
 
@@ -279,7 +279,9 @@ def _as_rows(table: pa.Table, selection: Selection, log: Log) -> SelectedRows:
     """Return the usable rows, with numbers clipped to their ranges."""
     person = read_persons(table[PERSON])
     numbers = {name: _numbers(table[name]) for name in selection.numbers}
-    words = {name: _places(table[name], values) for name, values in selection.words.items()}
+    words = {
+        name: _category_indices(table[name], values) for name, values in selection.words.items()
+    }
     clipped = {name: _clipped(each, *log.numbers[name]) for name, each in numbers.items()}
     rows = SelectedRows(person, clipped, words)
     usable = _usable(rows, numbers, selection.optional)
@@ -318,22 +320,22 @@ def _clipped(column: NDArray[np.float64], low: float, high: float) -> NDArray[np
     return column if inside else np.clip(column, low, high)
 
 
-def _places(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
+def _category_indices(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.int32]:
     """Return the index of each category among the values, -1 for any other."""
     known = pa.array(values, pa.string())
     if pa.types.is_dictionary(column.type):
-        chunks = [_places_of_codes(chunk, known) for chunk in column.chunks]
+        chunks = [_indices_of_codes(chunk, known) for chunk in column.chunks]
         return np.concatenate([*chunks, np.empty(0, np.int32)])
     found = pc.fill_null(pc.index_in(column.cast(pa.string()), value_set=known), -1)
     return np.asarray(found, np.int32)
 
 
-def _places_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.int32]:
-    places = pc.fill_null(pc.index_in(chunk.dictionary.cast(pa.string()), value_set=known), -1)
+def _indices_of_codes(chunk: pa.DictionaryArray, known: pa.Array) -> NDArray[np.int32]:
+    indices = pc.fill_null(pc.index_in(chunk.dictionary.cast(pa.string()), value_set=known), -1)
     codes = chunk.indices
     if codes.null_count:
-        codes = pc.fill_null(codes.cast(pa.int64()), len(places))
-    return np.append(np.asarray(places, np.int32), np.int32(-1)).take(np.asarray(codes))
+        codes = pc.fill_null(codes.cast(pa.int64()), len(indices))
+    return np.append(np.asarray(indices, np.int32), np.int32(-1)).take(np.asarray(codes))
 
 
 def _is_ordered(person: Persons) -> bool:

@@ -21,7 +21,8 @@ from privacy.tables.bounded_table import Bounds, Table
 from privacy.tables.membership import Membership
 
 _FEW = 32
-_PLACES = 8  # per edge, so that edges almost as far apart as others have their own
+# More cells than edges, so that edges almost as far apart as others have a cell of their own.
+_CELLS_PER_EDGE = 8
 RULES = (
     "A score that is not a number, or lies outside of all bins, counts as outside.",
     "The temporal context is the same for the whole audience. The model is a fixed input.",
@@ -129,11 +130,11 @@ def _looked_up(edges: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArr
     """
     low = edges[0]
     with np.errstate(all="ignore"):  # at the limits of floats, cells are not distinct
-        scale = _PLACES * len(edges) / (edges[-1] - low)
-        places = ((edges - low) * scale).astype(np.intp)
-    if np.diff(places).min() < 1:
+        scale = _CELLS_PER_EDGE * len(edges) / (edges[-1] - low)
+        cells = ((edges - low) * scale).astype(np.intp)
+    if np.diff(cells).min() < 1:
         return np.searchsorted(edges, scores, side="right")
-    below = np.searchsorted(places, np.arange(places[-1] + 1))
+    below = np.searchsorted(cells, np.arange(cells[-1] + 1))
     found: NDArray[np.intp] = below[((scores - low) * scale).astype(np.intp)]
     return found + (scores >= np.append(edges, np.inf)[found])
 

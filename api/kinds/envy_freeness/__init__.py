@@ -42,7 +42,7 @@ COUNTS, DURATION, COST = "counts", "duration", "cost"
 # Bytes per arm of a target, under the bounds that need more of them.
 ARM_BYTES = 2_048
 # Bytes per person and lot, while lots are drawn.
-PLACE_BYTES = 128
+BYTES_PER_LOT = 128
 # Limit on targets times arms, which memory has to hold.
 MAX_PAIRS = 500_000
 MAX_DAYS = 366
@@ -109,8 +109,8 @@ class EnvyFreeness:
 
     def held_bytes(self, request: EnvyFreenessRequest, audience: AudienceFacts) -> int:
         """Return the memory for the state of all arms, and for the draw of all lots."""
-        places = PLACE_BYTES * audience.members * arms_per_person_of(request)
-        return places + ARM_BYTES * request.targets * (request.arms + 1)
+        draw = BYTES_PER_LOT * audience.members * arms_per_person_of(request)
+        return draw + ARM_BYTES * request.targets * (request.arms + 1)
 
     def present(
         self,
@@ -216,19 +216,19 @@ def _check_size(request: EnvyFreenessRequest, members: int) -> None:
         raise _refused(
             f"targets times arms may be at most {MAX_PAIRS}: request fewer", case="too-many-pairs"
         )
-    _check_places(request, members)
+    _check_lots(request, members)
 
 
-def _check_places(request: EnvyFreenessRequest, members: int) -> None:
+def _check_lots(request: EnvyFreenessRequest, members: int) -> None:
     """Refuse more lots than the people can fill, and more lots per person than there are."""
-    each, places = arms_per_person_of(request), request.targets * (request.arms + 1)
+    each, needed = arms_per_person_of(request), request.targets * (request.arms + 1)
     if each > request.targets:
         raise _refused(
             f"arms_per_person is {each}; the limit is {request.targets}, the number of targets",
             case="arms-per-person",
         )
-    if places > each * members:
-        fewest = -(-places // each)
+    if needed > each * members:
+        fewest = -(-needed // each)
         raise _refused(
             f"{request.targets} targets with {request.arms} arms need at least {fewest} people at"
             f" {each} lot(s) per person; {members} identifiers were uploaded. Upload more, or raise"

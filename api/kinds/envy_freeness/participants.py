@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from api.platforms.interfaces import Persons
 from api.platforms.row_sampling import find_runs, sample_below, sample_distinct_below
 
-Places = NDArray[np.intp]
-_PLACES = 2**52
+Indices = NDArray[np.intp]
+_POSITIONS = 2**52
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class DrawnLots:
     """
 
     policies: Persons
-    lots: Places
+    lots: Indices
     spare: int = 0
 
     @property
@@ -56,31 +56,31 @@ def draw_lots(
     people: Persons, targets: int, arms: int, arms_per_person: int, secret: int
 ) -> DrawnLots:
     """Return the target and `arms` arms of each lot that runs; `people` must be distinct."""
-    lots, places = _entries(people, targets, arms_per_person, secret)
+    lots, positions = _entries(people, targets, arms_per_person, secret)
     leads = np.zeros(lots.shape, bool)
-    leads[_targets(people, lots[:, 0], places[:, 0]), 0] = True
+    leads[_targets(people, lots[:, 0], positions[:, 0]), 0] = True
     person, lot, lead = np.repeat(people, arms_per_person), lots.ravel(), leads.ravel()
-    order = np.lexsort((person, places.ravel(), ~lead, lot))
+    order = np.lexsort((person, positions.ravel(), ~lead, lot))
     start, size = find_runs(lot[order])
     runs = start[(size > arms) & lead[order][start]]
     members = order[runs[:, None] + np.arange(arms + 1)]
     return DrawnLots(person[members], lot[order][runs])
 
 
-def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Places, Places]:
+def _entries(people: Persons, lots: int, each: int, secret: int) -> tuple[Indices, Indices]:
     """Return the lots of each person, their home first, and their position in each of them."""
     everywhere = np.full(len(people), 1, np.intp)
     home = sample_below(lots * everywhere, people, 0, secret)
     others = sample_distinct_below((lots - 1) * everywhere, people, each - 1, secret, first_step=1)
     lot = np.column_stack([home, others + (others >= home[:, None])])
     steps = range(each, 2 * each)
-    places = [sample_below(_PLACES * everywhere, people, step, secret) for step in steps]
-    return lot, np.column_stack(places)
+    positions = [sample_below(_POSITIONS * everywhere, people, step, secret) for step in steps]
+    return lot, np.column_stack(positions)
 
 
-def _targets(people: Persons, home: Places, place: Places) -> Places:
+def _targets(people: Persons, home: Indices, position: Indices) -> Indices:
     """Return the index of the first person at home in each lot that has one."""
-    order = np.lexsort((people, place, home))
+    order = np.lexsort((people, position, home))
     start, _ = find_runs(home[order])
     return order[start]
 

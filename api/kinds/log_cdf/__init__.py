@@ -56,8 +56,8 @@ class LogCdf:
         asked = Selection(request.log, (request.column,), request.where, request.rows_per_person)
 
         def reduce(group: Groups, rows: SelectedRows) -> Table:
-            place = score_bins.bin_of(rows.numbers[request.column], request.bins)
-            return Table.tally(bounds, place + group * bounds.shape[1])
+            bin_index = score_bins.bin_of(rows.numbers[request.column], request.bins)
+            return Table.tally(bounds, bin_index + group * bounds.shape[1])
 
         return {TREE: tabulate_rows(context, asked, membership, bounds, reduce)}
 

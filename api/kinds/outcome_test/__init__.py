@@ -114,15 +114,15 @@ def moments(request: OutcomeTestRequest, rows: SelectedRows, group: Groups, grou
     """Return the sums of one batch of rows, by group, bin and moment."""
     scores, outcomes = rows.numbers[request.score], rows.numbers[request.outcome]
     edges = np.asarray(request.bins.edges)
-    place = score_bins.bin_of(scores, request.bins)
+    bin_index = score_bins.bin_of(scores, request.bins)
     bins_each = len(edges) - 1
-    cell = group * bins_each + place
-    inside = place < bins_each
+    cell = group * bins_each + bin_index
+    inside = bin_index < bins_each
     if not inside.all():
-        place, cell = place[inside], cell[inside]
+        bin_index, cell = bin_index[inside], cell[inside]
         scores, outcomes = scores[inside], outcomes[inside]
     by, plus = _scaling(edges[:-1], edges[1:])
-    u = _within_one(scores, by.take(place), plus.take(place))
+    u = _within_one(scores, by.take(bin_index), plus.take(bin_index))
     by, plus = _scaling(*np.array([[request.outcome_range.low], [request.outcome_range.high]]))
     v = _within_one(outcomes, by, plus)
     each = {

@@ -202,8 +202,8 @@ def _logged(metric: OfLog, made: Any, persons: Persons, platform: Platform) -> I
     found = np.zeros((len(persons), len(made.layout.cells)), np.int64)
     people = Membership((everyone,), 1)
     for _, rows in draw_rows(log_checks.logs_of(platform), asked, people, new_secret()):
-        place = np.searchsorted(everyone, rows.person)
-        found += sum_by_person(_rows(metric, made, rows), place, len(everyone))
+        position = np.searchsorted(everyone, rows.person)
+        found += sum_by_person(_rows(metric, made, rows), position, len(everyone))
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     return found[back]

@@ -55,8 +55,8 @@ def enumerated(
     Numbers decide ties and draws by their order alone. So the person takes every position in it,
     and the others are taken as a multiset.
     """
-    places = range(count + 1)
+    positions = range(count + 1)
     for people in combinations_with_replacement(tuple(others), count):
-        for number, seed in product(places, range(seeds)):
-            rest = [place for place in places if place != number]
+        for number, seed in product(positions, range(seeds)):
+            rest = [position for position in positions if position != number]
             yield Family(dict(zip(rest, people, strict=True)), number, variants, seed)

@@ -178,7 +178,7 @@ class _Search:
         for _ in range(count):
             people = [human() for _ in range(self.audience.people - 1)]
             number = int(rng.integers(len(people) + 1))
-            rest = [place for place in range(len(people) + 1) if place != number]
+            rest = [position for position in range(len(people) + 1) if position != number]
             family = Family(
                 dict(zip(rest, people, strict=True)),
                 number,

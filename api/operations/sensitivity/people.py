@@ -107,7 +107,7 @@ class PeopleWorld:
         return [who for who, human in self.people.items() if human.groups[:1] == (int(value),)]
 
     def _order(self, number: int) -> float:
-        return _place(self.seed, number)
+        return _sort_key(self.seed, number)
 
     def confirmed(self, code: str) -> Persons:
         return np.array([who for who, human in self.people.items() if human.confirmed], np.int64)
@@ -119,8 +119,8 @@ class PeopleWorld:
 
         At night they are reversed.
         """
-        place = int(content["title"])
-        found = [self.people[who].scores[place] for who in persons.tolist()]
+        number = int(content["title"])
+        found = [self.people[who].scores[number] for who in persons.tolist()]
         return np.array([1 - one if context["hour"] == "night" else one for one in found], float)
 
     def shares(self, persons: Persons) -> NDArray[np.float64]:
@@ -144,12 +144,14 @@ class PeopleWorld:
         own = self.people[viewer].rows
         if log != "lists":
             return own
-        places = {row[:2]: row if row[2] in self.people else (*row[:2], *_BLANK) for row in own}
+        by_position = {
+            row[:2]: row if row[2] in self.people else (*row[:2], *_BLANK) for row in own
+        }
         for who, human in self.people.items():
-            for owner, query, place, number in human.sits:
-                if owner == viewer and places.get((query, place), _BLANK)[-3:] == _BLANK:
-                    places[query, place] = (query, place, who, number, number)
-        return list(places.values())
+            for owner, query, position, number in human.sits:
+                if owner == viewer and by_position.get((query, position), _BLANK)[-3:] == _BLANK:
+                    by_position[query, position] = (query, position, who, number, number)
+        return list(by_position.values())
 
 
 def names(number: int, group: int) -> tuple[str, str]:
@@ -158,5 +160,5 @@ def names(number: int, group: int) -> tuple[str, str]:
 
 
 @cache
-def _place(seed: int, number: int) -> float:
+def _sort_key(seed: int, number: int) -> float:
     return float(np.random.default_rng([seed, number]).random())

@@ -49,7 +49,7 @@ def scores_say_their_model(subject: Subject) -> str | None:
         raise NotApplicableError("there are no scores")
     ask = {"content": encode_content(TRIAL), "context": subject.context}
     persons, digest = subject.people(), scores.model_digest
-    alone = [persons[place : place + 1] for place in range(min(_ALONE, len(persons)))]
+    alone = [persons[index : index + 1] for index in range(min(_ALONE, len(persons)))]
     headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
     with _client(line) as http:
         for some in (persons[:0], persons, *alone):

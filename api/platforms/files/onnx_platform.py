@@ -105,15 +105,15 @@ class OnnxScores:
         told = self._tell(content, context)
         rows = self._rows(persons)
         known = np.flatnonzero(rows >= 0)
-        places = assign_lanes(rows[known])
+        positions = assign_lanes(rows[known])
         size = self._options.rows_per_run
         # An empty batch also has one run.
-        runs = int(places.max(initial=0)) // size + 1
+        runs = int(positions.max(initial=0)) // size + 1
         stood = np.full(runs * size, self._nobody)
-        stood[places] = rows[known]
+        stood[positions] = rows[known]
         found = np.concatenate([self._run(each, told) for each in np.split(stood, runs)])
         scores = np.full(len(persons), np.nan)
-        scores[known] = found[places]
+        scores[known] = found[positions]
         return scores
 
     def _tell(self, content: Mapping[str, Any], context: Mapping[str, str | float]) -> Tensors:
@@ -132,8 +132,8 @@ class OnnxScores:
         known = self._table.persons
         if not len(known):
             return np.full(len(persons), -1)
-        place = np.minimum(np.searchsorted(known, persons), len(known) - 1)
-        return np.where(known[place] == persons, place, -1)
+        row = np.minimum(np.searchsorted(known, persons), len(known) - 1)
+        return np.where(known[row] == persons, row, -1)
 
     def _run(self, rows: NDArray[np.intp], told: Tensors) -> NDArray[np.float64]:
         seen = {name: features.take(rows, 0) for name, features in self._features.items()}
@@ -146,13 +146,13 @@ class OnnxScores:
 
 
 def assign_lanes(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a place for each row, each its own, with the row's remainder modulo `LANES`."""
+    """Return a position for each row, each its own, with the row's remainder modulo `LANES`."""
     lane = rows % LANES
     order = np.argsort(lane, kind="stable")
     first, count = find_runs(lane[order])
-    turn = np.empty(len(rows), np.intp)
-    turn[order] = np.arange(len(rows)) - np.repeat(first, count)
-    return turn * LANES + lane
+    rank = np.empty(len(rows), np.intp)
+    rank[order] = np.arange(len(rows)) - np.repeat(first, count)
+    return rank * LANES + lane
 
 
 def digest_of(files: Sequence[Path]) -> str:

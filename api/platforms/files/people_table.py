@@ -78,11 +78,11 @@ class PeopleTable:
         if missing := sorted(set(columns) - set(self._names)):
             raise TableError(f"{self._path.name} has no column {', '.join(missing)}.")
         found = np.zeros((len(self.persons) + 1, len(columns)), kind)
-        for place, name in enumerate(columns):
+        for index, name in enumerate(columns):
             column = self._column(name)
             if column.null_count and kind.kind != "f":
                 raise TableError(f"{name} has nulls, but the model takes integers. Fill them in.")
-            found[:-1, place] = column.to_numpy(zero_copy_only=False)
+            found[:-1, index] = column.to_numpy(zero_copy_only=False)
         return found
 
     @cached_property
@@ -92,14 +92,14 @@ class PeopleTable:
     def _holders(self, kind: str) -> tuple[Persons, pa.Array]:
         column = self._column(kind).cast(_type_of(kind))
         there = column.is_valid()
-        held = column.filter(there)
-        held = _canonical(held) if kind == "username" else held
-        if len(held.unique()) < len(held):
+        identifiers = column.filter(there)
+        identifiers = _canonical(identifiers) if kind == "username" else identifiers
+        if len(identifiers.unique()) < len(identifiers):
             raise TableError(
                 f"A {kind} belongs to two people. Each must resolve to at most one.",
                 case="shared-identifier",
             )
-        return self.persons[np.asarray(there)], held
+        return self.persons[np.asarray(there)], identifiers
 
     def _numbers(self) -> Persons:
         if "person" not in self._names:

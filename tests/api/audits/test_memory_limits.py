@@ -20,7 +20,7 @@ from api.db.schema import migrate
 from api.kinds.building_blocks import log_rows
 from api.kinds.building_blocks.log_rows import HELD_BYTES
 from api.kinds.context import in_process_context
-from api.kinds.envy_freeness import ARM_BYTES, PLACE_BYTES
+from api.kinds.envy_freeness import ARM_BYTES, BYTES_PER_LOT
 from api.kinds.envy_freeness.algorithms import Terms, make_fleet
 from api.kinds.envy_freeness.participants import draw_lots
 from api.kinds.registry import KINDS, AudienceFacts
@@ -115,7 +115,7 @@ def test_what_is_known_of_arms_is_counted_in_full() -> None:
 def test_places_in_lots_are_counted_in_full(each: int) -> None:
     people = np.arange(400_000 // each)
     taken = peak(lambda: draw_lots(people, 100, 50, each, 7))
-    assert taken < len(people) * each * PLACE_BYTES < 4 * taken
+    assert taken < len(people) * each * BYTES_PER_LOT < 4 * taken
 
 
 def charged(store: Store, membership: Membership, uploaded: int) -> None:

@@ -285,9 +285,9 @@ MUTANTS = (
         "envy_arms_take_part_without_limit",
         "A person takes part in more lots than the request allows and the price counts.",
         "api/kinds/envy_freeness/participants.py",
-        "lots, places = _entries(people, targets, arms_per_person, secret)",
+        "lots, positions = _entries(people, targets, arms_per_person, secret)",
         "arms_per_person = min(targets, arms_per_person + 1)\n"
-        "    lots, places = _entries(people, targets, arms_per_person, secret)",
+        "    lots, positions = _entries(people, targets, arms_per_person, secret)",
         (f"{LOTS}::test_a_person_is_a_target_once_and_takes_part_no_more_often_than_allowed",),
     ),
     Mutant(

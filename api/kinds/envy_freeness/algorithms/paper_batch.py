@@ -71,20 +71,20 @@ class PrintedFleet(Fleet[PrintedRows]):
 
     @property
     def active(self) -> Bools:
-        rows, places = self._places()
-        flags = np.zeros(places.shape, bool)
-        flags[rows[places], self.rows.order[places] - 1] = True
+        rows, active = self._active_positions()
+        flags = np.zeros(active.shape, bool)
+        flags[rows[active], self.rows.order[active] - 1] = True
         return flags
 
     def _bar(self, barred: Bools) -> None:
         """Bar arms. The cached bounds of active arms stay valid without the barred ones."""
-        rows, places = self._places()
-        kept = places & ~barred[rows, self.rows.order - 1]
+        rows, active = self._active_positions()
+        kept = active & ~barred[rows, self.rows.order - 1]
         packed = np.argsort(~kept, axis=1, kind="stable")
         self.rows.order[:] = np.take_along_axis(self.rows.order, packed, axis=1)
         self.rows.targets["active"] = kept.sum(axis=1)
 
-    def _places(self) -> tuple[Ints, Bools]:
+    def _active_positions(self) -> tuple[Ints, Bools]:
         """Return the row of each position in `order`, and whether an active arm is there."""
         order, active = self.rows.order, self.rows.targets["active"]
         rows = np.broadcast_to(np.arange(len(order))[:, None], order.shape)

@@ -106,12 +106,12 @@ def play(
         before = arms["pulls"].sum() - n
         while code == _RUNNING and n < stretch:
             arm = _arm(target, arms, order, alpha, widths, before + n, chances[n])
-            place = used[arm]
-            if place == last:
+            index = used[arm]
+            if index == last:
                 ran_out = True
                 break
-            used[arm] = place + 1
-            code = _learned(target, arms, order, epsilon, widths, arm, rewards[arm, place])
+            used[arm] = index + 1
+            code = _learned(target, arms, order, epsilon, widths, arm, rewards[arm, index])
             n += 1
         codes[row], taken[row] = code, n
     return ran_out
@@ -167,10 +167,10 @@ def _verdict(target: Any, arms: Records, order: Ints, epsilon: float) -> int:
     """Run lines 7 to 9 over all arms."""
     bar, used, most = arms[BASELINE]["low"] + epsilon, 0, 0
     least, largest = np.inf, -np.inf
-    for place in range(target["active"]):
-        arm = arms[order[place]]
+    for index in range(target["active"]):
+        arm = arms[order[index]]
         if arm["high"] > bar:  # line 7
-            order[used] = order[place]
+            order[used] = order[index]
             used += 1
             most = max(most, arm["pulls"])
             least, largest = min(least, arm["high"]), max(largest, arm["low"])
