@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from privacy.two_party import Opening
 
 PATH = "/v1/regulator"
-DELTA_PLACES = 12
+DELTA_DECIMALS = 12
 
 RenewalKind = Literal["fixed", "rolling"]
 
@@ -135,7 +135,7 @@ class Mandates:
             kinds=list(kinds),
             epsilon_limit=to_decimal_or_none(epsilon_limit, "epsilon_limit"),
             rho_limit=to_decimal_or_none(rho_limit, "rho_limit"),
-            delta=to_decimal_or_none(delta, "delta", DELTA_PLACES),
+            delta=to_decimal_or_none(delta, "delta", DELTA_DECIMALS),
             renewal=renewal and validate(Renewal, kind=renewal[0], days=renewal[1]),
             lifetime_limit=to_decimal_or_none(lifetime_limit, "lifetime_limit"),
             exploration_limit=to_decimal(exploration_limit, "exploration_limit"),

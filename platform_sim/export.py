@@ -77,8 +77,8 @@ def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
 def _declared(platform: SimulatedPlatform, attribute: str, values: list[str]) -> pa.Array:
     """Return each person's declaration to the platform; null if they declared nothing."""
     code = np.full(platform.world.people, -1)
-    for place, value in enumerate(values):
-        code[samples.list_declared_people(platform.world, attribute, value)] = place
+    for index, value in enumerate(values):
+        code[samples.list_declared_people(platform.world, attribute, value)] = index
     codes = pa.array(code.astype(np.int32), mask=code < 0)
     return pa.DictionaryArray.from_arrays(codes, values).cast(pa.string())
 
@@ -89,7 +89,7 @@ def _model(platform: SimulatedPlatform) -> Any:
 
     weights, width = platform.relevance.weights, platform.world.seen.shape[1]
     ends = {"first": [0], "moment_at": [width], "last": [len(weights)], "along": [1]}
-    arrays = {name: np.array(place) for name, place in ends.items()}
+    arrays = {name: np.array(bounds) for name, bounds in ends.items()}
     arrays |= {"weights": weights, "zero": np.zeros(()), "one": np.ones(())}
     nodes = [
         helper.make_node("MatMul", ["weights", "content"], ["effects"]),

@@ -122,9 +122,9 @@ def _of_labels(column: pa.ChunkedArray) -> Weights:
     names = sorted({word for word in words if word is not None})
     if not names:
         raise InputError("No row has a label.")
-    places = {name: place for place, name in enumerate(names)}
+    columns = {name: column for column, name in enumerate(names)}
     shares = np.zeros((len(words), len(names)))
     for row, word in enumerate(words):
         if word is not None:
-            shares[row, places[word]] = 1.0
+            shares[row, columns[word]] = 1.0
     return Weights(tuple(names), shares)

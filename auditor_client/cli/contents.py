@@ -78,6 +78,6 @@ def _log_rows(log: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """Yield a row for each column of a log; the first one names the log and whose rows it has."""
     numbers = [(each["name"], f"{each['low']:g} to {each['high']:g}") for each in log["numbers"]]
     words = [(each["name"], ", ".join(each["values"])) for each in log["words"]]
-    for place, (column, values) in enumerate([*numbers, *words]):
-        named = (log["name"], log["person"]) if place == 0 else ("", "")
+    for index, (column, values) in enumerate([*numbers, *words]):
+        named = (log["name"], log["person"]) if index == 0 else ("", "")
         yield dict(zip(_LOG_COLUMNS, (*named, column, values), strict=True))

@@ -31,9 +31,9 @@ def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
     """Print a table of an answer: row names on the left, numbers aligned right."""
     table = Table(box=box.SIMPLE_HEAD, title=printable(caption), title_justify="left")
     table.title_style = "italic"
-    for place, head in enumerate(heads):
-        column = [row[place] for row in rows]
-        right = place > 0 and all(_is_number(cell) for cell in column)
+    for index, head in enumerate(heads):
+        column = [row[index] for row in rows]
+        right = index > 0 and all(_is_number(cell) for cell in column)
         table.add_column(
             printable(head), justify="right" if right else "left", overflow="fold", no_wrap=right
         )

@@ -52,15 +52,15 @@ def clipped(
         )
     rows = np.array(found)
     above = np.flatnonzero(rows.max(axis=1) > threshold)
-    place = rows[above].argmax(axis=1)
+    column = rows[above].argmax(axis=1)
     words = _numbers(secret, [persons[row] for row in above.tolist()], groups)
     target = threshold - width * words[:, 0]
-    lost = rows[above, place] - target
+    lost = rows[above, column] - target
     # Exponential variables over their sum are a Dirichlet draw.
     gains = -np.log(words[:, 1:])
-    gains[np.arange(len(above)), place] = 0.0
+    gains[np.arange(len(above)), column] = 0.0
     rows[above] += gains * (lost / gains.sum(axis=1))[:, np.newaxis]
-    rows[above, place] = target
+    rows[above, column] = target
     return Probabilities(rows, found.columns)
 
 

@@ -86,14 +86,14 @@ def checked(values: Any, columns: Sequence[str]) -> Probabilities:
 def hard(labels: Sequence[str], columns: Sequence[str] | None = None) -> Probabilities:
     """Return certain labels as vectors of one and zeros, with groups in order of their names."""
     names = tuple(columns) if columns is not None else tuple(sorted(set(labels)))
-    places = {name: number for number, name in enumerate(names)}
-    unknown = sorted({str(label) for label in labels} - set(places))
+    columns_by_name = {name: number for number, name in enumerate(names)}
+    unknown = sorted({str(label) for label in labels} - set(columns_by_name))
     if unknown:
         raise InputError(
             f"Labels that name no group: {', '.join(unknown)}. Groups: {', '.join(names)}.",
             case="unknown-labels",
         )
-    rows = np.fromiter((places[label] for label in labels), np.intp, len(labels))
+    rows = np.fromiter((columns_by_name[label] for label in labels), np.intp, len(labels))
     return Probabilities(np.eye(len(names))[rows], names)
 
 

@@ -100,16 +100,16 @@ class RandomisedResponse:
         return np.where(true == SILENT, SILENT, answer)
 
     def _codes(self, labels: Sequence[str | None]) -> NDArray[np.intp]:
-        places: dict[str | None, int] = {name: n for n, name in enumerate(self.columns)}
-        places[None] = SILENT
-        unknown = sorted({str(label) for label in labels if label not in places})
+        columns_by_name: dict[str | None, int] = {name: n for n, name in enumerate(self.columns)}
+        columns_by_name[None] = SILENT
+        unknown = sorted({str(label) for label in labels if label not in columns_by_name})
         if unknown:
             raise InputError(
                 f"Labels of no group: {', '.join(unknown)}. Groups: "
                 f"{', '.join(self.columns)}; None for a person who gave no label.",
                 case="unknown-labels",
             )
-        return np.fromiter((places[label] for label in labels), np.intp, len(labels))
+        return np.fromiter((columns_by_name[label] for label in labels), np.intp, len(labels))
 
     def inverted(self, reported: NDArray[np.intp]) -> Probabilities:
         """Return weights whose mean is the true label. Some are negative: they are not

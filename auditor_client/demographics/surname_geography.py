@@ -87,7 +87,7 @@ def _answered(surnames: Any, zctas: Any, tables: Tables) -> tuple[Probabilities,
         )
     by_name, kinds = _of_names(names.dictionary, tables)
     by_area, known = _of_areas(areas.dictionary, tables)
-    name, area = _places(names), _places(areas)
+    name, area = _lookup_rows(names), _lookup_rows(areas)
     # u(r) = P(r | s) P(z | r)   [Ell09; OHB26, eq. 2]
     products = by_name[name] * by_area[area]
     total = products.sum(axis=1)
@@ -131,7 +131,7 @@ def _text(value: object) -> str | None:
     return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
 
 
-def _places(encoded: pa.DictionaryArray) -> NDArray[np.intp]:
+def _lookup_rows(encoded: pa.DictionaryArray) -> NDArray[np.intp]:
     """Return row numbers for a lookup; the last row is for missing values."""
     missing = len(encoded.dictionary)
     return np.asarray(encoded.indices.fill_null(missing).to_numpy(), np.intp)
@@ -182,5 +182,5 @@ def _five_digits(area: object) -> str:
 
 def _found(keys: list[str], among: pa.Array) -> NDArray[np.intp]:
     """Return the index of each key, -1 where it is missing."""
-    places = pc.index_in(pa.array(keys, pa.string()), value_set=among)
-    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)
+    indices = pc.index_in(pa.array(keys, pa.string()), value_set=among)
+    return np.asarray(indices.fill_null(-1).to_numpy(zero_copy_only=False), np.intp)

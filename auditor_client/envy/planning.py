@@ -163,7 +163,7 @@ def _spread(others: float | Sequence[float], arms: int) -> list[float]:
     few = np.atleast_1d(np.asarray(others, np.float64))
     if not len(few):
         raise InputError("Give at least one mean in others=.", case="no-means")
-    return [float(few[place * len(few) // arms]) for place in range(arms)]
+    return [float(few[arm * len(few) // arms]) for arm in range(arms)]
 
 
 def _rounded(steps: float) -> int:

@@ -90,8 +90,8 @@ def notifications(
         """Return the values by group, then of all outcomes, before and after."""
         predicted = corrected.predicted(copies.of_rows)
         given = copies.within * sent
-        places = rows.by_query(given)[rows.query] - rows.ahead(predicted, copies.within)
-        taken = np.clip(places, 0.0, copies.within)
+        free_positions = rows.by_query(given)[rows.query] - rows.ahead(predicted, copies.within)
+        taken = np.clip(free_positions, 0.0, copies.within)
         both = [copies.times * given, copies.times * taken]
         values = zip(both, (outcomes, predicted), strict=True)
         return np.array([[*rows.by_group(one), float(one @ value)] for one, value in values])

@@ -116,8 +116,8 @@ class BinSums:
         if self.higher is not None:
             found = replace(found, higher=self.higher[groups])
         if self.products is not None and self.people is not None:
-            places = np.add.outer(np.array(groups) * len(PERSONAL), np.arange(len(PERSONAL)))
-            products = self.products[np.ix_(places.ravel(), places.ravel())]
+            indices = np.add.outer(np.array(groups) * len(PERSONAL), np.arange(len(PERSONAL)))
+            products = self.products[np.ix_(indices.ravel(), indices.ravel())]
             found = replace(found, products=products, people=self.people[groups])
         return found
 

@@ -107,8 +107,8 @@ def bin_effects(
         if why or fitted is None:
             effects.append(_undefined(names, sums, pair, question, half, why or DROWNED))
         else:
-            places = (able.index(group), able.index(other))
-            effects.append(_effect(names, fitted, places, question, half))
+            pair_indices = (able.index(group), able.index(other))
+            effects.append(_effect(names, fitted, pair_indices, question, half))
     whole = fitted is not None and len(able) == len(order)
     return effects, _joint(number, fitted, question) if whole and fitted is not None else None
 
@@ -157,7 +157,7 @@ def _second_order(found: Fit) -> float:
     covariance = filling.sampling(found, "classical", everything)
     covariance = covariance + filling.noise(found, everything)[0]
     most = 0.0
-    for group, other in combinations(range(len(found.places)), 2):
+    for group, other in combinations(range(len(found.indices)), 2):
         contrast = found.contrast(group, other)
         more = found.second_order(found.inverse @ contrast, covariance)
         most = max(most, more / float(contrast @ covariance @ contrast))
@@ -167,17 +167,17 @@ def _second_order(found: Fit) -> float:
 def _effect(
     names: tuple[int, str, str],
     fitted: _Fitted,
-    places: tuple[int, int],
+    pair_indices: tuple[int, int],
     question: EffectQuestion,
     half: float,
 ) -> Effect:
     found = fitted.fit
-    contrast = found.contrast(*places)
+    contrast = found.contrast(*pair_indices)
     covariance, entering = fitted.covariance(contrast[:, np.newaxis], question)
     se = float(np.sqrt(covariance[0, 0]))
-    fourth = float(entering[0] ** 4 @ np.tile(found.sums.fourth, len(found.places)))
+    fourth = float(entering[0] ** 4 @ np.tile(found.sums.fourth, len(found.indices)))
     kurtosis = fourth / se**4 if se else 0.0
-    free = min(freedom(found.sums, place) for place in places)
+    free = min(freedom(found.sums, index) for index in pair_indices)
     estimate = float(contrast @ found.theta)
     width = two_sided_quantile(question.delta, free, kurtosis) * se
     return Effect(
@@ -208,7 +208,7 @@ def _undefined(
 
 def _joint(number: int, fitted: _Fitted, question: EffectQuestion) -> Joint:
     found = fitted.fit
-    count = len(found.places)
+    count = len(found.indices)
     contrasts = np.stack([found.contrast(group, 0) for group in range(1, count)], axis=1)
     covariance, entering = fitted.covariance(contrasts, question)
     robust = question.variance in ("guarded", "cluster") and found.degree < 2

@@ -48,12 +48,12 @@ def _with_people(
     covariance: Floats, joints: Sequence[Joint], products: Floats, order: Sequence[int]
 ) -> Floats:
     """Return the covariance between bins caused by people with rows in several of them."""
-    places = np.add.outer(np.array(order) * len(PERSONAL), np.arange(len(PERSONAL))).ravel()
+    indices = np.add.outer(np.array(order) * len(PERSONAL), np.arange(len(PERSONAL))).ravel()
     found, size = covariance.copy(), len(joints[0].estimates)
     for i, one in enumerate(joints):
         for j, other in enumerate(joints):
             if i != j and one.influence is not None and other.influence is not None:
-                between = products[one.bin][:, other.bin][np.ix_(places, places)]
+                between = products[one.bin][:, other.bin][np.ix_(indices, indices)]
                 block = one.influence @ between @ other.influence.T
                 found[i * size : (i + 1) * size, j * size : (j + 1) * size] = block
     return found
@@ -79,7 +79,7 @@ def _holm(values: Sequence[float]) -> list[float]:
     """Return Holm's step-down p-values, in the given order."""
     found = np.zeros(len(values))
     reached = 0.0
-    for rank, place in enumerate(np.argsort(values)):
-        reached = max(reached, min((len(values) - rank) * values[place], 1.0))
-        found[place] = reached
+    for rank, index in enumerate(np.argsort(values)):
+        reached = max(reached, min((len(values) - rank) * values[index], 1.0))
+        found[index] = reached
     return [float(value) for value in found]

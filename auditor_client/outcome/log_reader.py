@@ -64,7 +64,7 @@ def from_frame(
     v = (2 * outcomes - low - high) / (high - low)
     persons = codes(table[person])[inside] if person else None
     shape = len(names), len(edges) - 1
-    rows = _Rows(*_placed(scores[inside], edges), v[inside], groups[inside], shape)
+    rows = _Rows(*_locate_in_bins(scores[inside], edges), v[inside], groups[inside], shape)
     rows.check(names)
     personal = rows.by_person(persons) if persons is not None else None
     return FrameMoments(
@@ -218,7 +218,7 @@ def _range(
     return least, most
 
 
-def _placed(scores: Floats, edges: Floats) -> tuple[Codes, Floats]:
+def _locate_in_bins(scores: Floats, edges: Floats) -> tuple[Codes, Floats]:
     """Return the bin of each score and its position in the bin; the last bin includes its upper
     end.
     """

@@ -80,11 +80,11 @@ def _left_open(tested: Tested) -> list[str]:
     for each in tested.family():
         if not each.defined:
             low, high = tested.bins[each.bin]
-            place = f"{low:.3g} to {high:.3g}"
-            lines.setdefault((each.group, each.relative_to, each.why), []).append(place)
+            interval = f"{low:.3g} to {high:.3g}"
+            lines.setdefault((each.group, each.relative_to, each.why), []).append(interval)
     return [
-        f"Undefined for {group} and {other} with scores from {', '.join(places)}: {why}."
-        for (group, other, why), places in lines.items()
+        f"Undefined for {group} and {other} with scores from {', '.join(intervals)}: {why}."
+        for (group, other, why), intervals in lines.items()
     ]
 
 

@@ -21,12 +21,12 @@ def equalised_odds(frame: Any, *, score: str, outcome: str, group: str) -> dict[
     table = open_columns(frame, [score, outcome, group])
     names, groups = group_codes(table, group)
     scores, outcomes = numbers(table, score), numbers(table, outcome)
-    levels, place = np.unique(scores, return_inverse=True)
+    levels, level_index = np.unique(scores, return_inverse=True)
     found = {}
     for value in np.unique(outcomes):
         here = outcomes == value
         counts = np.zeros((len(names), len(levels)))
-        np.add.at(counts, (groups[here], place[here]), 1.0)
+        np.add.at(counts, (groups[here], level_index[here]), 1.0)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
         found[float(value)] = float((shares.max(axis=0) - shares.min(axis=0)).max())
     return found

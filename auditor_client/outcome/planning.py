@@ -126,10 +126,10 @@ def _rehearsed(plan: OutcomeTestPlan, rows: float, variance: Variance) -> Effect
     """Return the effect in a bin from expected sums, with scores uniform in the bin."""
     means = (2 * plan.base - 1, 2 * (plan.base + plan.effect) - 1)
     # Mean positions of two groups differ by chance, by √(2/3n) for n people.
-    places = (0.0, np.sqrt(2 * plan.rows_per_person * rows / 3))
+    positions = (0.0, np.sqrt(2 * plan.rows_per_person * rows / 3))
     sums = [
         [rows, mean * rows + plan.slope * u, u, rows / 3, mean * u + plan.slope * rows / 3, rows]
-        for mean, u in zip(means, places, strict=True)
+        for mean, u in zip(means, positions, strict=True)
     ]
     moments = OutcomeMoments(
         ("one", "other"),

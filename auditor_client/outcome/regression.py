@@ -30,12 +30,12 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Estimate θ̂, with the inputs of its variance. `places[g, k]` is the index in θ of group g's
+    """Estimate θ̂, with the inputs of its variance. `indices[g, k]` is the index in θ of group g's
     u^k.
     """
 
     sums: BinSums
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     theta: Floats
     inverse: Floats
     design: Floats
@@ -43,24 +43,24 @@ class Fit:
 
     @property
     def degree(self) -> int:
-        return int(self.places.shape[1]) - 1
+        return int(self.indices.shape[1]) - 1
 
     def own(self, group: int) -> Floats:
         """Return the coefficients of one group: of 1, u, …"""
-        return np.asarray(self.theta[self.places[group]])
+        return np.asarray(self.theta[self.indices[group]])
 
     def chosen(self, group: int) -> Floats:
         """Return the matrix that places a group's own equations among all equations."""
         found = np.zeros((len(self.theta), self.degree + 1))
-        found[self.places[group], np.arange(self.degree + 1)] = 1.0
+        found[self.indices[group], np.arange(self.degree + 1)] = 1.0
         return found
 
     def contrast(self, group: int, other: int) -> Floats:
         """Return the weights of θ in the difference of the group's and the other's outcome at equal
         scores.
         """
-        place = self.at ** np.arange(self.degree + 1)
-        return np.asarray((self.chosen(group) - self.chosen(other)) @ place)
+        powers = self.at ** np.arange(self.degree + 1)
+        return np.asarray((self.chosen(group) - self.chosen(other)) @ powers)
 
     def squares(self, group: int) -> tuple[float, Floats]:
         """Return a group's sum of squared residuals, and its weights on `NAMES` if these are
@@ -114,7 +114,7 @@ class Fit:
     def _moved(self) -> Floats:
         """Derivatives of A by each released column of each group."""
         found = []
-        for group in range(len(self.places)):
+        for group in range(len(self.indices)):
             chosen = self.chosen(group)
             by_power = [chosen @ _hankel(k, self.degree) @ chosen.T for k in range(3)]
             found.append(np.einsum("kij,kc->cij", by_power, self.sums.to_names[_score_rows()]))
@@ -136,12 +136,12 @@ def fit(sums: BinSums, control: Control) -> Fit | None:
         )
     if sums.exact and control != "none" and _spread(sums) < _NO_SPREAD:
         control = "none"  # all scores are equal, so there is nothing to control for
-    places = _places(len(sums.rows), control)
-    degree = places.shape[1] - 1
-    size = int(places.max()) + 1
+    indices = _coefficient_indices(len(sums.rows), control)
+    degree = indices.shape[1] - 1
+    size = int(indices.max()) + 1
     design, right = np.zeros((size, size)), np.zeros(size)
     powers, crossed = sums.of_scores(2 * degree), sums.of_outcomes(degree)
-    for group, own in enumerate(places):
+    for group, own in enumerate(indices):
         hankel = powers[group][np.add.outer(np.arange(degree + 1), np.arange(degree + 1))]
         design[np.ix_(own, own)] += hankel
         right[own] += crossed[group]
@@ -150,10 +150,10 @@ def fit(sums: BinSums, control: Control) -> Fit | None:
         return None
     inverse = np.asarray(np.linalg.inv(design), np.float64)
     at = float(np.clip(sums.sums[:, 2].sum() / sums.rows.sum(), -1, 1))
-    return Fit(sums, places, inverse @ right, inverse, design, at)
+    return Fit(sums, indices, inverse @ right, inverse, design, at)
 
 
-def _places(groups: int, control: Control) -> NDArray[np.int64]:
+def _coefficient_indices(groups: int, control: Control) -> NDArray[np.int64]:
     intercepts = np.arange(groups)[:, np.newaxis]
     if control == "slopes":
         return np.hstack([intercepts, groups + intercepts])
@@ -170,8 +170,8 @@ def _spread(sums: BinSums) -> float:
 
 def _hankel(power: int, degree: int) -> Floats:
     """Return the entries of a group's own equations that hold T_power."""
-    place = np.add.outer(np.arange(degree + 1), np.arange(degree + 1))
-    return np.asarray(place == power, np.float64)
+    exponents = np.add.outer(np.arange(degree + 1), np.arange(degree + 1))
+    return np.asarray(exponents == power, np.float64)
 
 
 def _score_rows() -> list[int]:

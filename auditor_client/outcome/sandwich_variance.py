@@ -59,7 +59,7 @@ def noise(fit: Fit, contrasts: Floats) -> tuple[Floats, Floats]:
     entering = np.concatenate(
         [weights.T @ fit.chosen(group) @ fit.entering(group) for group in _groups(fit)], axis=1
     )
-    variances = np.tile(fit.sums.variance, len(fit.places))
+    variances = np.tile(fit.sums.variance, len(fit.indices))
     return (entering * variances) @ entering.T, entering
 
 
@@ -144,8 +144,8 @@ def personal(fit: Fit) -> Floats:
 def _two_rows(fit: Fit, weights: Floats) -> Floats:
     total = np.zeros((weights.shape[1],) * 2)
     for group in _groups(fit):
-        mean, place = fitted_mean(fit, group)
-        row = weights.T @ fit.chosen(group) @ place ** np.arange(fit.degree + 1)
+        mean, position = fitted_mean(fit, group)
+        row = weights.T @ fit.chosen(group) @ position ** np.arange(fit.degree + 1)
         share = _rows_of_one(fit, group)
         total += np.outer(row, row) * _ends(mean) * share**2
     return total
@@ -161,9 +161,9 @@ def _rows_of_one(fit: Fit, group: int) -> float:
 def fitted_mean(fit: Fit, group: int) -> tuple[float, float]:
     """Return a group's fitted outcome at its mean position, both clipped to their range."""
     n, u = fit.sums.of_scores(1)[group] if fit.degree else (fit.sums.rows[group], 0.0)
-    place = float(np.clip(u / max(n, 1.0), -1, 1))
-    mean = float(np.clip(fit.own(group) @ place ** np.arange(fit.degree + 1), -1, 1))
-    return mean, place
+    position = float(np.clip(u / max(n, 1.0), -1, 1))
+    mean = float(np.clip(fit.own(group) @ position ** np.arange(fit.degree + 1), -1, 1))
+    return mean, position
 
 
 def _ends(mean: float) -> float:
@@ -175,9 +175,9 @@ def _bound(fit: Fit, weights: Floats) -> Floats:
     """Return the proved bound, multiplied by the largest number of rows of one person."""
     parts = np.zeros((fit.degree + 1, *(weights.shape[1],) * 2))
     for group in _groups(fit):
-        place = fitted_mean(fit, group)[1]
+        position = fitted_mean(fit, group)[1]
         # c·x(u) = Σ_k c_k (u - ū)^k
-        centred = _recentred(place, fit.degree).T @ fit.chosen(group).T @ weights
+        centred = _recentred(position, fit.degree).T @ fit.chosen(group).T @ weights
         for k, most in enumerate(_most(fit, group)):
             parts[k] += most * np.outer(centred[k], centred[k])
     # One choice of shares is used for all contrasts; for a single contrast it is the best.
@@ -190,25 +190,25 @@ def _bound(fit: Fit, weights: Floats) -> Floats:
 def _most(fit: Fit, group: int) -> list[float]:
     """Return upper bounds of Σ(u - ū)^2k r² for k = 0, 1, …"""
     total, columns = fit.squares(group)
-    mean, place = fitted_mean(fit, group)
+    mean, position = fitted_mean(fit, group)
     squares = max(total, 0.0) + UPPER * float(fit.sums.spread(columns)) + _ends(mean)
-    reach, largest = 1 + abs(place), 1 + float(np.abs(fit.own(group)).sum())
+    reach, largest = 1 + abs(position), 1 + float(np.abs(fit.own(group)).sum())
     # Σ(u - ū)² = Σu² - 2ūΣu + ū²n
     around = np.zeros(len(NAMES))
-    around[[NAMES.index(name) for name in ("uu", "u", "n")]] = 1.0, -2 * place, place**2
+    around[[NAMES.index(name) for name in ("uu", "u", "n")]] = 1.0, -2 * position, position**2
     spread = max(float(around @ fit.sums.sums[group]), 0.0)
     spread += UPPER * float(fit.sums.spread(around))
     second = min(squares * reach**2, spread * largest**2)
     return [squares, *(second * reach ** (2 * k) for k in range(fit.degree))]
 
 
-def _recentred(place: float, degree: int) -> Floats:
-    """Return Q with u^k = Σ_l Q[k, l] (u - place)^l."""
+def _recentred(position: float, degree: int) -> Floats:
+    """Return Q with u^k = Σ_l Q[k, l] (u - position)^l."""
     if degree == 0:
         return np.ones((1, 1))
-    rows = [[1.0, 0.0, 0.0], [place, 1.0, 0.0], [place**2, 2 * place, 1.0]]
+    rows = [[1.0, 0.0, 0.0], [position, 1.0, 0.0], [position**2, 2 * position, 1.0]]
     return np.array(rows)[: degree + 1, : degree + 1]
 
 
 def _groups(fit: Fit) -> range:
-    return range(len(fit.places))
+    return range(len(fit.indices))

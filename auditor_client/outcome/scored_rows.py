@@ -119,11 +119,13 @@ class Corrected:
 
         The regression uses the weights of rows.
         """
-        place, u = self._placed
+        bin_index, u = self._bins_and_positions
         moments = self._moments(weights)
         fitted = [regression_of(moments, k, self.binary) for k in range(len(self.edges) - 1)]
         level, slope = np.array([one for one, _ in fitted]), np.array([one for _, one in fitted])
-        return np.asarray(moments.outcome(level[place, self.rows.groups] + slope[place] * u))
+        return np.asarray(
+            moments.outcome(level[bin_index, self.rows.groups] + slope[bin_index] * u)
+        )
 
     def slope(self, number: int, weights: Floats) -> float:
         """Return half of the rise over the bin of the outcome that the bin's regression
@@ -132,23 +134,23 @@ class Corrected:
         return regression_of(self._moments(weights), number, self.binary)[1]
 
     @cached_property
-    def _placed(self) -> tuple[Codes, Floats]:
+    def _bins_and_positions(self) -> tuple[Codes, Floats]:
         """The bin of each row, and its position in the bin."""
         edges = self.edges
-        place = np.searchsorted(edges, self.rows.scores, side="right") - 1
-        place = np.clip(place, 0, len(edges) - 2)
-        low, high = edges[place], edges[place + 1]
-        return place, (2 * self.rows.scores - low - high) / (high - low)
+        bin_index = np.searchsorted(edges, self.rows.scores, side="right") - 1
+        bin_index = np.clip(bin_index, 0, len(edges) - 2)
+        low, high = edges[bin_index], edges[bin_index + 1]
+        return bin_index, (2 * self.rows.scores - low - high) / (high - low)
 
     @cached_property
     def _products(self) -> tuple[NDArray[np.bool_], Codes, list[Floats]]:
         """The rows of a regression, their cells, and products of their u and v."""
         rows, (low, high) = self.rows, self.outcome_range
         inside = rows.seen & (rows.scores >= self.edges[0]) & (rows.scores <= self.edges[-1])
-        place, u = (one[inside] for one in self._placed)
+        bin_index, u = (one[inside] for one in self._bins_and_positions)
         v = (2 * rows.outcomes[inside] - low - high) / (high - low)
         products = [np.asarray(u ** name.count("u") * v ** name.count("v")) for name in NAMES]
-        return inside, rows.groups[inside] * (len(self.edges) - 1) + place, products
+        return inside, rows.groups[inside] * (len(self.edges) - 1) + bin_index, products
 
     def _moments(self, weights: Floats) -> OutcomeMoments:
         inside, cells, products = self._products

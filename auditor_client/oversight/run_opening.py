@@ -60,11 +60,11 @@ def state(statements: Statements, run: StoredRun, opening: "Opening") -> StoredR
 
 def _messages(stored: bytes) -> Iterator[bytes]:
     """Yield each message after its length in four bytes."""
-    place = 0
-    while place < len(stored):
-        length = int.from_bytes(stored[place : place + 4], "big")
-        message = stored[place + 4 : place + 4 + length]
+    offset = 0
+    while offset < len(stored):
+        length = int.from_bytes(stored[offset : offset + 4], "big")
+        message = stored[offset + 4 : offset + 4 + length]
         if len(message) != length:
             raise ContractError("The stored messages are truncated.")
         yield message
-        place += 4 + length
+        offset += 4 + length

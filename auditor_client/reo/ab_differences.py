@@ -168,21 +168,21 @@ def _made(
 
 
 def _known(
-    traffics: Sequence[PositiveCounts], place: int, sampling: Floats | None
+    traffics: Sequence[PositiveCounts], index: int, sampling: Floats | None
 ) -> Utilities | None:
     """Return utilities of one strategy, given the covariance of all counts."""
     random = traffics[2]
     if sampling is None or (random.positives <= 0).any():
         return None
-    mine = _cells(place, len(random.groups))
-    return utilities_from_cells(traffics[place], random, sampling[np.ix_(mine, mine)])
+    mine = _cells(index, len(random.groups))
+    return utilities_from_cells(traffics[index], random, sampling[np.ix_(mine, mine)])
 
 
-def _cells(place: int, size: int) -> NDArray[np.intp]:
+def _cells(index: int, size: int) -> NDArray[np.intp]:
     """Return the counts of one strategy and of random traffic, among those of all three
     traffics.
     """
-    return np.asarray(np.r_[place * size : (place + 1) * size, 2 * size : 3 * size], np.intp)
+    return np.asarray(np.r_[index * size : (index + 1) * size, 2 * size : 3 * size], np.intp)
 
 
 def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -> Floats:
@@ -192,10 +192,10 @@ def _joint(traffics: Sequence[PositiveCounts], cells: Floats, *, shared: bool) -
     treatment, control, random = traffics
     size = len(random.groups)
     rows = []
-    for place, counts in enumerate((treatment, control)):
+    for index, counts in enumerate((treatment, control)):
         u, by_shown, by_random = slopes(counts, random)
         parts = [np.zeros((size, size)), np.zeros((size, size)), by_random]
-        parts[place] = by_shown
+        parts[index] = by_shown
         made = Utilities(counts.groups, u, cells, cells)
         rows.append(made.jacobian @ np.hstack(parts))
     joint = np.vstack(rows) @ cells @ np.vstack(rows).T

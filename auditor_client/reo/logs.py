@@ -90,9 +90,9 @@ class TrafficLog:
         if self.viewer is None:
             raise InputError("Name the column of viewers.")
         some = self.cell_positive > 0
-        places = np.asarray([self.groups.index(name) for name in self.names], np.int64)
+        indices = np.asarray([self.groups.index(name) for name in self.names], np.int64)
         viewer = self.viewer.filter(pa.array(some))
-        return viewer, places[self.group[some]], self.cell_positive[some]
+        return viewer, indices[self.group[some]], self.cell_positive[some]
 
     def days(self) -> "dict[str, TrafficLog]":
         """Return the log split by day, in order."""

@@ -165,12 +165,12 @@ def too_small(
 ) -> tuple[str, ...]:
     """Return, in words, the counts that are too small for a normal distribution."""
     words = []
-    for place, (counts, traffic) in enumerate(traffics):
+    for index, (counts, traffic) in enumerate(traffics):
         size = len(counts.groups)
         if sampling is None:
             variance = rows_per_viewer * np.maximum(counts.positives, 0.0)
         else:
-            variance = sampling[place * size : (place + 1) * size]
+            variance = sampling[index * size : (index + 1) * size]
         errors = np.sqrt(np.maximum(variance + counts.noise.variance, 1.0))
         words += [
             f"{name} in {traffic} traffic has {value:g} ± {error:.3g}"

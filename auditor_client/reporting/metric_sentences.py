@@ -65,35 +65,35 @@ def sentence(metric: Metric, at: float | None, found: Estimate) -> str:
     return f"{said} {_rounded(found)}".strip()
 
 
-def limits(low: float, high: float, places: int = 3) -> str:
+def limits(low: float, high: float, decimals: int = 3) -> str:
     """Limits in words, rounded outwards: what is printed must hold as well."""
     if math.isinf(high) and math.isinf(low):
         return "anywhere"
     if math.isinf(high):
-        return f"above {round_down(low, places)}"
+        return f"above {round_down(low, decimals)}"
     if math.isinf(low):
-        return f"below {round_up(high, places)}"
-    return f"between {round_down(low, places)} and {round_up(high, places)}"
+        return f"below {round_up(high, decimals)}"
+    return f"between {round_down(low, decimals)} and {round_up(high, decimals)}"
 
 
-def round_down(number: float, places: int = 3) -> str:
-    return _plain(math.floor(_exactly(number, places)) / 10**places, places)
+def round_down(number: float, decimals: int = 3) -> str:
+    return _plain(math.floor(_exactly(number, decimals)) / 10**decimals, decimals)
 
 
-def round_up(number: float, places: int = 3) -> str:
-    return _plain(math.ceil(_exactly(number, places)) / 10**places, places)
+def round_up(number: float, decimals: int = 3) -> str:
+    return _plain(math.ceil(_exactly(number, decimals)) / 10**decimals, decimals)
 
 
-def _exactly(number: float, places: int) -> float:
+def _exactly(number: float, decimals: int) -> float:
     # 0.07 times a thousand is 70.00000000000001: a number that is whole except for its last bits
     # stays whole.
-    scaled = number * 10**places
+    scaled = number * 10**decimals
     whole = float(round(scaled))
     return whole if math.isclose(scaled, whole, rel_tol=1e-13) else scaled
 
 
-def _plain(number: float, places: int) -> str:
-    return f"{number + 0.0:.{places}f}"  # avoid "-0.000"
+def _plain(number: float, decimals: int) -> str:
+    return f"{number + 0.0:.{decimals}f}"  # avoid "-0.000"
 
 
 def _points(share: float) -> str:

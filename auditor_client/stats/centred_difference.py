@@ -135,8 +135,8 @@ def _largest_open(
         # Try the least extreme pairs first: one that is not rejected decides.
         order = np.argsort(-(own[rows] + theirs[columns]))
         for one, other in zip(rows[order], columns[order], strict=True):
-            law = _of(first, float(u[one]), fine)
-            opposite = _of(second.turned, float(1 - w[other]), fine)
+            law = _lowest_law_of(first, float(u[one]), fine)
+            opposite = _lowest_law_of(second.turned, float(1 - w[other]), fine)
             found = _below(law, opposite, ratio, float(own[one] + theirs[other]))
             if found > level:
                 return float(min(difference * step, 1.0))
@@ -151,13 +151,13 @@ def _deviation(event: Event) -> float:
 
 def _below(law: _Law, other: _Law, ratio: float, value: float) -> float:
     """Return P(A + ratio·B <= value)."""
-    places = (other.start + np.arange(len(other.masses))) * other.step
-    index = np.floor((value - ratio * places) / law.step + 1e-7).astype(np.int64) - law.start
+    points = (other.start + np.arange(len(other.masses))) * other.step
+    index = np.floor((value - ratio * points) / law.step + 1e-7).astype(np.int64) - law.start
     sums = np.concatenate([[0.0], np.cumsum(law.masses)])
     return float(other.masses @ sums[np.clip(index + 1, 0, len(law.masses))]) + _REST
 
 
-def _of(event: Event, share: float, step: float) -> _Law:
+def _lowest_law_of(event: Event, share: float, step: float) -> _Law:
     return lowest_law(share, event.people, event.cells, event.noise, step)
 
 
@@ -180,8 +180,8 @@ def _centred_people(share: float, people: tuple[int, int], step: float) -> _Law:
     G grows with n for y <= -1 and falls with n for y >= 0   (docs/explanation/intervals.md)
     """
     half = math.ceil((_DEVIATIONS * math.sqrt(people[1] * share * (1 - share)) + 3) / step)
-    places = np.arange(-half, half + 1)
-    y = np.asarray(places * step, np.float64)
+    steps = np.arange(-half, half + 1)
+    y = np.asarray(steps * step, np.float64)
     fewest, most = (_linear(y, n, share) for n in people)
     middle = float(_linear(np.zeros(1), people[0], share)[0])
     sums = np.where(y <= -1, most, np.where(y >= 0, fewest, middle))
@@ -209,9 +209,9 @@ def _scaled(noise: Noise, weight: float, step: float) -> _Law:
     """Return the distribution of weight·Z, rounded down."""
     ks = np.arange(-noise.reach, noise.reach + 1)
     masses = np.maximum(noise.mass(ks), 0.0)
-    places = np.floor(ks * weight / step + 1e-9).astype(np.int64)
-    start = int(places[0])
-    return _Law(start, step, np.asarray(np.bincount(places - start, weights=masses), np.float64))
+    steps = np.floor(ks * weight / step + 1e-9).astype(np.int64)
+    start = int(steps[0])
+    return _Law(start, step, np.asarray(np.bincount(steps - start, weights=masses), np.float64))
 
 
 def _plus(one: _Law, other: _Law) -> _Law:

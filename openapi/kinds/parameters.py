@@ -62,8 +62,8 @@ def parameters_of(request: type[BaseModel]) -> tuple[RequestParameter, ...]:
         for name, field in request.model_fields.items()
         if name != "kind" and input_of(field).role != "set"
     ]
-    place = {role: number for number, role in enumerate(_THINGS)}
-    return tuple(sorted(found, key=lambda each: place.get(each.role, len(place))))
+    order = {role: number for number, role in enumerate(_THINGS)}
+    return tuple(sorted(found, key=lambda each: order.get(each.role, len(order))))
 
 
 def _parameter(

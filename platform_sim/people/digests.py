@@ -39,18 +39,18 @@ class DigestIndex:
 
     def _find(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         # No number here is out of bounds, so nothing wraps: NumPy is slower where it must raise.
-        place = self._first.take(self._slots(words), mode="wrap").astype(np.int64)
-        searching = np.flatnonzero(~self._is_at(place, words) & (place != NOWHERE))
+        index = self._first.take(self._slots(words), mode="wrap").astype(np.int64)
+        searching = np.flatnonzero(~self._is_at(index, words) & (index != NOWHERE))
         while searching.size:
-            here = self._next.take(place[searching], mode="wrap").astype(np.int64)
-            place[searching] = here
+            here = self._next.take(index[searching], mode="wrap").astype(np.int64)
+            index[searching] = here
             still = words.take(searching, axis=0, mode="wrap")
             searching = searching[~self._is_at(here, still) & (here != NOWHERE)]
-        return place
+        return index
 
-    def _is_at(self, place: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _is_at(self, index: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell whether each is the digest at its index; NOWHERE refers to an arbitrary digest."""
-        there = self._words.take(place, axis=0, mode="wrap")
+        there = self._words.take(index, axis=0, mode="wrap")
         return np.asarray((there == words).view(np.uint32)[:, 0] == _ALL_SAME)
 
     def _slots(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -60,8 +60,8 @@ class Corrections:
             )
         nearest = [min(found, key=lambda other: (abs(other - number), other)) for number in bins]
         add = {
-            name: [found[number][0][place] for number in nearest]
-            for place, name in enumerate(moments.groups)
+            name: [found[number][0][index] for number in nearest]
+            for index, name in enumerate(moments.groups)
         }
         return cls(moments.edges, add, [found[number][1] for number in nearest])
 

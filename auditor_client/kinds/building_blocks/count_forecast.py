@@ -36,5 +36,5 @@ def counts_forecast(request: Any, audience: ForecastAudience, part: str, what: s
 def enough_epsilon(request: Any, share: float, wanted: float = _GOOD) -> str:
     """Return the epsilon that reduces an error from one share to another, rounded up."""
     needed = float(request.epsilon) * share / wanted
-    places = max(1 - math.floor(math.log10(needed)), 0)
-    return f"{math.ceil(needed * 10**places) / 10**places:g}"
+    decimals = max(1 - math.floor(math.log10(needed)), 0)
+    return f"{math.ceil(needed * 10**decimals) / 10**decimals:g}"

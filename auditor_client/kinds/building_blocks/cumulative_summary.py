@@ -15,8 +15,8 @@ def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> PresentedT
     kept = sorted({*range(step - 1, len(edges), step), len(edges) - 1, len(edges)})
     names = [*(f"{edge:g}" for edge in edges), audit.all_there_is]
     rows = [
-        (names[place], *(f"{counts[place]:,.0f}" for counts in audit.cumulative.values()))
-        for place in kept
+        (names[index], *(f"{counts[index]:,.0f}" for counts in audit.cumulative.values()))
+        for index in kept
     ]
     skipped = f" Every {step}th edge is shown." if step > 1 else ""
     caption = f"Cumulative counts, with noise.{skipped}"

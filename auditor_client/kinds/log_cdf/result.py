@@ -41,7 +41,7 @@ class LogCdfResult(RunningCounts[LogCdfRelease]):
         running = np.maximum.accumulate(np.maximum(running, 0.0))
         ends = running[-1] * np.arange(1, bins) / bins
         chosen = np.searchsorted(running, ends)
-        inner = [self.edges[place] for place in chosen.tolist()]
+        inner = [self.edges[index] for index in chosen.tolist()]
         return _distinct([self.release.bins.edges[0], *inner, self.edges[-1]])
 
 

@@ -7,11 +7,11 @@ from auditor_client.kinds.two_party.exchange import load_sums
 from auditor_client.kinds.two_party.result import TwoPartyResult
 from auditor_client.reporting.rounding import (
     confidence,
+    decimals_for,
     format_interval,
     join_words,
     lower,
     number,
-    places_for,
     upper,
 )
 from privacy.metric_values.from_request import HISTOGRAM
@@ -65,10 +65,10 @@ def _decided(found: "Decision") -> str:
         "inconclusive": "Inconclusive: whether some difference between groups is larger than"
         f" {found.tolerance:g} cannot be told.",
     }[found.verdict]
-    worst, places = found.worst, places_for(found.worst.low, found.worst.high)
+    worst, decimals = found.worst, decimals_for(found.worst.low, found.worst.high)
     return (
         f"{lead} The largest one found ({found.rule}): {worst.first} is"
-        f" {number(worst.value, places)} above {worst.second},"
+        f" {number(worst.value, decimals)} above {worst.second},"
         f" {format_interval(worst.low, worst.high)} ({confidence(found.delta)})."
     )
 
@@ -92,9 +92,9 @@ def averages(audit: TwoPartyResult, judged: Judgement) -> "list[Average]":
 
 
 def _words(average: "Average") -> str:
-    places = places_for(average.low, average.high)
-    limits = f"{lower(average.low, places)} to {upper(average.high, places)}"
-    return f"{average.group} {number(average.value, places)} ({limits})"
+    decimals = decimals_for(average.low, average.high)
+    limits = f"{lower(average.low, decimals)} to {upper(average.high, decimals)}"
+    return f"{average.group} {number(average.value, decimals)} ({limits})"
 
 
 def _table(audit: TwoPartyResult, judged: Judgement) -> PresentedTable:
