@@ -26,7 +26,8 @@ _FLOOR = 1e-4
 class GroupCheck:
     """One group: its people, their cross-entropy, and its observed and predicted share.
 
-    `gap` is observed less predicted, with limits that hold with probability 1 - delta each.
+    `gap` is observed minus predicted. Its two limits hold together with probability about
+    1 - delta, for this group alone (normal approximation).
     """
 
     people: float

@@ -10,8 +10,7 @@ Verdict = Literal["envy-free", "not-envy-free", "inconclusive"]
 
 @dataclass(frozen=True)
 class EnvyCertificate:
-    """Result for all targets: noisy numbers of envious targets and of targets without a
-    certificate.
+    """Result for all targets: noisy numbers of targets in envy and of targets certified without.
 
     `certified` and `somebody_envies` may both hold: few people envy by more than `tolerance`, and
     somebody is among them or envies by less. One can be wrong only if the other is right, so the
@@ -56,14 +55,14 @@ class EnvyCertificate:
 
     @property
     def people_at_most(self) -> int:
-        """Return the upper limit of the number of envious people, in an audit of everybody."""
+        """Return the upper limit, at 1 - delta, of the envious people in an audit of everybody."""
         rule = self.rule
         return rule.people_at_most(self.uncertified) if isinstance(rule, EverybodyRule) else 0
 
     @property
     def envious_at_least(self) -> int:
-        """Return the lower limit of the number of targets who prefer another person's
-        recommendations.
+        """Return the lower limit, at 1 - delta, of the number of targets who prefer another
+        person's recommendations.
         """
         return self.rule.envious_at_least(self.envious)
 

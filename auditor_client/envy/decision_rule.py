@@ -66,7 +66,7 @@ class DecisionRule(ABC):
 
     @property
     def certify_up_to(self) -> int:
-        """Largest noisy number of uncertified targets with a certificate; it may be below 0."""
+        """Largest noisy number of uncertified targets for the certificate; it may be below 0."""
         # Noise alone: P(Z <= -q) <= the remaining delta; and no more than all targets are
         # uncertified.
         low = -sum_quantile(((1, self.uncertified_noise, 1),), self.left)
@@ -95,7 +95,8 @@ class DecisionRule(ABC):
 
     @property
     def _left_for_envy(self) -> float:
-        # If nobody envies, a target ends in envy with probability at most Σ level [DCAU22, §4.5]
+        # If nobody envies, the probability that any target ends in envy is at most Σ level
+        # [DCAU22, §4.5]
         return self.delta - self.targets * self.level
 
 
@@ -120,7 +121,7 @@ class SampleRule(DecisionRule):
 
     @property
     def _unshown(self) -> float:
-        """Return the probability that withdrawals may remove every arm that a target envies.
+        """Return the probability that withdrawals may remove all arms that cause a target's envy.
 
         It is (1-γ)^K where no arm may withdraw, and below the level of a target in any case that a
         service allows.
@@ -141,8 +142,8 @@ class SampleRule(DecisionRule):
         return high
 
     def _wrong(self, count: int, lam: float) -> float:
-        """Return an upper bound of P(A + Z <= count), where A drawn targets are envious and their
-        share exceeds lam.
+        """Return an upper bound of P(A + Z <= count), where A of the drawn targets are envious, if
+        more than a share `lam` of all people is.
         """
         # P(A <= k) is at most the binomial one up to k = mλ - 1, and 1 beyond   [H56]
         most = math.floor(self.targets * lam)

@@ -25,7 +25,7 @@ _RATIO_STEP = math.log(1.15)
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """Noisy counts of one group, their noise (a distribution or a rate), and its size if known."""
+    """Noisy counts of one group, their noise (distribution or rate), and estimate of its size."""
 
     table: tuple[int, ...]
     size: GroupSizeEstimate

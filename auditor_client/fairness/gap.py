@@ -21,7 +21,8 @@ The `criterion` defines what a verdict covers:
 
 `fair` by distribution is an intersection-union test: each part uses all of delta. `unfair` is a
 union: the parts share delta. `fair` by distribution also needs an edge in the upper part of the
-scores, above which at most `top_share` of the people certainly score: coarse bins hide the top.
+scores: with confidence 1 - delta, at most `top_share` of the people score above it. Coarse bins
+hide the top.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
 docs/explanation/intervals.md.

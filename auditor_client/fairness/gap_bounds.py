@@ -32,7 +32,7 @@ def one_sided_delta(delta: float) -> float:
     """Return the delta of an interval whose limits, each taken alone, miss with probability at most
     `delta`.
     """
-    # Levels are probabilities, so from one half on the doubled level is one.
+    # Levels are probabilities, so from one half on nothing is doubled.
     return 2 * delta if delta < 0.5 else delta
 
 

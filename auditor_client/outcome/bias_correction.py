@@ -77,7 +77,8 @@ def notifications(
     A row is a candidate scored for a job (`query`), with an outcome if the candidate was notified.
     Below the threshold, the regression of the bin just above it is used, as in the paper. Limits
     hold for other jobs like these and, with `person`, for other people too. There are no limits
-    with 0 `replicates`, or if scores just above the threshold may not predict outcomes.
+    with 0 `replicates`. If scores just above the threshold may not predict outcomes, the limits
+    exclude nothing: -100 % and infinity.
     """
     columns = RowNames(score, outcome, group, query, person)
     rows = ScoredRows.of(frame, columns)
@@ -124,7 +125,7 @@ def ranks(
     """Estimate how correction changes the average rank of each group, 1 being the top [§4.2].
 
     A row is a candidate in a list (`query`) ranked by score; candidates with an outcome were seen.
-    The number of seen candidates also counts from the top of each corrected list. Limits are like
+    Of each corrected list, only the top counts: as many candidates as were seen. Limits are like
     those of notifications.
     """
     columns = RowNames(score, outcome, group, query, person)

@@ -1,7 +1,4 @@
-"""Effects: the difference of two groups' outcomes at equal scores, the paper's β̂, eqs.
-
-(1), (2).
-"""
+"""Effects: differences of two groups' outcomes at equal scores, the paper's β̂ of (1) and (2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +31,7 @@ class Effect:
     `low` and `high` hold for this effect alone. `low_all`, `high_all` and `adjusted`, Holm's
     p-value, hold for all effects that are tested at once. If nothing can be estimated, `why` gives
     the reason, the estimate is NaN, and the limits follow from the groups' average outcomes,
-    without control for the score.
+    without control for the score. These limits hold for this effect alone, in both pairs of fields.
     """
 
     bin: int
@@ -71,8 +68,8 @@ DROWNED = "scores vary too little in this bin, given the noise, to control for t
 class Joint:
     """Joint effects of all groups relative to the first, in one bin.
 
-    `noisy` is the effect of the noise on them, in standard deviations, one column each, with fourth
-    powers `fourth`. `influence` is the effect of the sums of a person's rows, if known.
+    `noisy` has the weight of each noisy number in them, one column each. `fourth` has the fourth
+    cumulants of these noises. `influence` is the effect of the sums of a person's rows, if known.
     """
 
     bin: int
@@ -94,7 +91,7 @@ class EffectQuestion:
 def bin_effects(
     moments: OutcomeMoments, number: int, order: Sequence[int], question: EffectQuestion
 ) -> tuple[list[Effect], Joint | None]:
-    """Return the effect of every pair of groups, and the joint test if all are defined."""
+    """Return the effect of every pair of groups, and the joint effects if all are defined."""
     sums = bin_sums(moments, number, question.binary)
     able = [group for group in order if not _missing(sums, (group, group))]
     fitted = _fitted(sums, able, question)

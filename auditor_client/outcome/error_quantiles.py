@@ -13,7 +13,7 @@ _SMALLEST = 1e-16
 
 
 def two_sided_quantile(level: float, freedom: float, kurtosis: float) -> float:
-    """Return the bound on the absolute standardised error that fails with probability `level`."""
+    """Return what the absolute standardised error exceeds with probability at most `level`."""
     z = -float(special.stdtrit(max(freedom, 1.0), level / 2))
     return max(z, z + kurtosis * (z**3 - 3 * z) / 24)
 

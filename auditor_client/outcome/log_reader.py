@@ -45,9 +45,9 @@ def from_frame(
     `bins` is a list of edges, or a number of quantile bins of all scores, or of scores from
     `threshold` on (ten are the paper's deciles). Rows with a score outside the edges, or without an
     outcome, are left out. With `person`, rows of one person may depend on each other; without it,
-    all rows are treated as independent. Outcomes are clipped to `outcome_range` if it is given.
-    `query` is the column of jobs or queries: rows with the same query still count as independent,
-    and the verdict warns about this.
+    all rows are treated as independent. An outcome outside `outcome_range`, if given, raises
+    InputError. `query` is the column of jobs or queries: rows with the same query still count as
+    independent, and the verdict warns about this.
     """
     optional = [name for name in (person, query) if name is not None]
     table = open_columns(frame, [score, outcome, group, *optional])

@@ -31,7 +31,7 @@ Counted = Callable[["Copies"], Floats]
 
 @dataclass(frozen=True)
 class ResamplingLimits:
-    """Limits that hold with probability 1 - delta, and the bias of the estimate."""
+    """Approximate limits at confidence 1 - delta, and the bias of the estimate."""
 
     low: float
     high: float

@@ -75,7 +75,7 @@ class ScoredRows:
         return np.asarray(np.bincount(self.query, weights, self.queries), np.float64)
 
     def ahead(self, values: Floats, copies: Floats) -> Floats:
-        """Count the copies of rows of the same query with a larger value, or a larger score."""
+        """Count the copies of rows of the same query that come first: by value, then by score."""
         order = np.lexsort((-values, self.query))
         running = np.cumsum(copies[order]) - copies[order]
         found = np.empty(len(values))

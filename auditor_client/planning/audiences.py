@@ -28,9 +28,9 @@ def planned_audit(
     size_epsilon: Epsilon | None = None,
     size_rho: Epsilon | None = None,
 ) -> tuple[SizeKind, Planned]:
-    """Return the known sizes and the noise, as in the service's price of the audit.
+    """Return how sizes are known, and the noise, as in the service's price of the audit.
 
-    Without `audience`, `sizes` states the known sizes, and the noise is that of an upload. With
+    Without `audience`, `sizes` states how they are known, and the noise is that of an upload. With
     `audience`, a `size_epsilon` (or `size_rho`) of 0 buys no size, and the sum of the bins is used.
     """
     if audience is None:

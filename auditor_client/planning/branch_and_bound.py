@@ -39,7 +39,7 @@ class Plane:
 def best_plane(values: Floats, shares: Floats, level: float, bins: int) -> tuple[Plane, float]:
     """Return the λ with the most slack for these values of G(share, share), and that slack.
 
-    A slack below one means that no λ is possible.
+    The slack is the smallest ratio of the allowed value to G. Below one, no λ is possible.
     """
     slopes = level * np.linspace(0, 1, _LAMBDAS)[:, None]
     allowed = (level - slopes) / bins + slopes * shares

@@ -61,8 +61,8 @@ def is_certified(alpha: float, delta: float, estimator: Estimator, people: Seque
 def least_certified(
     alpha: float, delta: float, estimator: Estimator, groups: int, numbers: range
 ) -> int:
-    """Return the smallest number such that `holds` for it and all larger ones; return their end if
-    none.
+    """Return the smallest of the numbers such that it and all larger ones are certified; return
+    their end if none is.
 
     Groups are equally large. If sizes are known, one proof may cover several numbers.
     """

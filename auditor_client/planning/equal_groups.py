@@ -29,9 +29,9 @@ from auditor_client.stats.noise_distributions import Floats, Integers, Noise
 from auditor_client.stats.share_distribution import binomial
 from auditor_client.stats.sliding_products import shifted_products
 
-# Beyond this number of standard deviations a binomial distribution has at most
-# 2·exp(-2·_DEVIATIONS²/4) = 4e-11 # (Hoeffding). _ROUND_OFF covers two such tails, the tails of the
-# noise, and round-off.
+# Beyond this number of standard deviations at one half, a binomial distribution has a probability
+# of at most 2·exp(-2·_DEVIATIONS²/4) = 5e-11 on both sides together (Hoeffding). _ROUND_OFF covers
+# two such distributions, the tails of the noise, and round-off.
 _DEVIATIONS = 7.0
 _ROUND_OFF = 1e-9
 _NARROWEST = 1e-4
@@ -128,8 +128,8 @@ class EqualGroups:
         return math.sqrt(3 * (self.people / 2 + self.noise.variance) + 0.25)
 
     def _tails(self, p: Floats, q: Floats, least: Integers) -> Floats:
-        """Return P(X_q + noise >= X_p + least), where X_p and X_q have these means or slightly
-        lower ones.
+        """Return P(X_q + noise >= X_p + least), where X_p and X_q have these means, or slightly
+        less: the masses far from the means are omitted.
         """
         ps, one = np.unique(p, return_inverse=True)
         qs, other = np.unique(q, return_inverse=True)

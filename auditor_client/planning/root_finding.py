@@ -2,7 +2,7 @@
 
 Powers come from simulations, so they rise with some random error. Searches interpolate linearly in
 normal deviations and end when a step would change less than one in a hundred. For an increasing
-function without random error, `least_whole` finds the smallest whole number of people.
+function without random error, `find_least_whole` finds the smallest whole number of people.
 """
 
 import math

@@ -28,7 +28,10 @@ Counts = Mapping[str, Sequence[int]]
 
 
 def look_delta(look: int, delta: float, looks: int | None = None) -> float:
-    """Return the part of delta for this look; late looks get most. `looks` of None has no end."""
+    """Return the part of delta for this look.
+
+    With a planned number of looks, late looks get most of it. Without one (None), early looks do.
+    """
     if look < 1 or (looks is not None and look > looks):
         raise ValueError(f"look {look} is not one of the {looks} planned looks")
     if looks is None:

@@ -13,7 +13,7 @@ from auditor_client.reo.ab_differences import PenaltyDifference
 from auditor_client.reo.monitoring import Monitoring
 
 _STATES = ("below", "unclear", "above")
-_LABELS = {"below": "certainly below the line", "unclear": "unclear", "above": "surely above"}
+_LABELS = {"below": "certainly below the line", "unclear": "unclear", "above": "certainly above"}
 
 
 def monitoring_chart(found: Monitoring) -> Chart:

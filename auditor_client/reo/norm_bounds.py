@@ -45,7 +45,7 @@ class Axes:
             return float(np.sum((mu * y / (1 - mu * v)) ** 2 * v)) - z**2
 
         end = most * (1 - 1e-9)
-        # along the widest axis the estimate is zero, so the remainder lies there
+        # If the estimate is zero along the widest axis, the remainder lies there.
         if short(end) < 0:
             x = y / np.maximum(1 - end * v, 1e-9)
             x[-1] = 0.0

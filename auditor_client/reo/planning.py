@@ -62,8 +62,8 @@ def utility_rows(
     noise: AnyDistribution | None = None,
     rows_per_viewer: int = 1,
 ) -> TrafficRows:
-    """Return the rows for which a single utility U_k errs by at most epsilon with probability 1 -
-    delta.
+    """Return the rows for which any single utility U_k errs by at most epsilon, with probability
+    1 - delta each.
 
     U_k is the probability that a relevant item of group k is shown: q_k/p_k times `shown_share`,
     the probability for any item. By default, U_k and epsilon are relative to that factor.

@@ -60,7 +60,7 @@ def random_traffic(
     if rows > most:
         raise InputError(
             f"{rows} rows of random traffic are more than all requests show. Use more "
-            "requests or a larger error. Use more requests or a larger error.",
+            "requests or a larger error.",
             case="few-requests",
         )
     return RandomTraffic(rows, rows / most, rows / most * _loss(one, other))

@@ -29,12 +29,12 @@ def limits(
     the upper one the lower limit.
     """
     counts = np.asarray(values, dtype=np.float64)
-    low = 1.0 - _rejects_above(people[1] - counts, people[1], rate, level)
-    high = _rejects_above(counts, people[0], rate, level)
+    low = 1.0 - _upper_limits(people[1] - counts, people[1], rate, level)
+    high = _upper_limits(counts, people[0], rate, level)
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def _rejects_above(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
+def _upper_limits(counts: Floats, people: int, rate: AnyNoise, level: float) -> Floats:
     s = tilts(noise.distribution(rate).most_tilt)
     # P(C <= c) <= e^{sc} · E e^{-sZ} · (1 - p(1 - e^{-s}))^n for every s > 0, solved for p
     room = (math.log(level) - noise.log_mgf(s, rate) - s * counts[:, None]) / people

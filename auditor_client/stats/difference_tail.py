@@ -31,7 +31,7 @@ _BLOCKS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One noisy count: its value, the number of people in total, and its noise.
+    """One noisy count: its value, the number of people among whom it counts, and its noise.
 
     Noise is a distribution, or the rate of discrete Laplace noise.
     """

@@ -123,9 +123,9 @@ class LeastFavourable:
 
 
 def least_favourable(contrast: Contrast, difference: float, level: Level) -> LeastFavourable:
-    """Return the least favourable cell; its rejection means that no plausible pair of shares is
-    this far apart.
+    """Return the least favourable cell.
 
+    Its rejection means that no plausible pair of shares is this far apart or further.
     Cells are split only if they are not rejected as a whole, the worst cell first.
     """
     edges = _edges(contrast, difference)

@@ -7,7 +7,7 @@ epsilon and in rho of zero-concentrated differential privacy. An epsilon-DP rele
 
 The loss of people who are shown other content than their own is a separate currency, in units of
 reward. It measures an effect on people, not information about them: no two inputs are compared. So
-it has one amount, the largest loss (`BORNE`), and no relation.
+it has one amount, the largest loss (`MAX_LOSS`), and no relation.
 
 [BS16] Bun, Steinke, Concentrated Differential Privacy: Simplifications, Extensions, and Lower
        Bounds, TCC 2016, arXiv:1605.02065 (ε-DP is ε²/2-zCDP; composition adds; conversion).

@@ -147,7 +147,7 @@ class _Frames:
 
     @classmethod
     def of(cls, ring: Ring) -> "_Frames":
-        keys = seal.KeyGenerator(ring.context)  # an encryption of zero, which is discarded
+        keys = seal.KeyGenerator(ring.context)  # it protects nothing, and is discarded
         cipher = seal.Encryptor(ring.context, keys.secret_key()).encrypt_symmetric(
             plain := seal.Plaintext(f"1x^{ring.degree - 1}")
         )

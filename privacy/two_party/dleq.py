@@ -17,7 +17,7 @@ Soundness. Suppose some D_k differs from a·C_k. The seed covers all points, so 
 after all points are fixed. The group has prime order, so Z = a·M holds for at most one value of
 that d_k: probability 2^-252 for each hash that the prover tries. If Z differs from a·M, then at
 most one challenge has an answer, which is again 2^-252 for each hash. Points must be canonical and
-must not be the identity; the callers check that (`matching.check_points`).
+must not be the identity; the callers check that (`private_set_intersection.check_points`).
 
 Consequence for matching. The platform compares b·R of each row R with each D_k = a·b·H(y_k). They
 are equal if and only if R = a·H(y_k). Rows are distinct points, so each candidate meets at most
@@ -80,7 +80,7 @@ def verify(
     proof: bytes,
     spread: Spread = map_in_threads,
 ) -> None:
-    """Raise `ProofError` if the proof does not hold for these points and this commitment."""
+    """Raise `WrongProofError` if the proof does not hold for these points and commitment."""
     challenge, response = proof[:SCALAR], proof[SCALAR:]
     if len(proof) != PROOF or not (_is_canonical(challenge) and _is_canonical(response)):
         raise WrongProofError("The proof is not two canonical scalars.")

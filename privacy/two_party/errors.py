@@ -1,16 +1,24 @@
 """Errors of the two-party protocol, each with a stable code.
 
-TwoPartyError (a PrivacyError) ├── MessageError a message that this party refuses; its state is
-unchanged │ ├── TruncatedError it ends too early │ ├── OversizedError it is too long │ ├──
-MalformedError it is not a message of this protocol, or not by the expected party │ ├── VersionError
-it has another version │ ├── ForeignError it belongs to another run, other terms, or another history
-│ ├── ReplayedError it was accepted before │ ├── OutOfOrderError another message comes first │ ├──
-PointError a point that is not canonical, or the identity │ ├── EqualPointsError a point that
-repeats │ └── CiphertextError a coefficient that is not below its modulus ├── ProofError a proof
-that does not hold: the run ends, and its charge stays spent ├── OverflowedError a sum left the
-range in which it is exact ├── NoiseBudgetError a ciphertext has more noise than an honest party
-adds ├── SpentError a party that has ended, or that failed where it may not try again └──
-OpeningError the input is not a transcript, or the key does not open it
+The tree of classes:
+
+    TwoPartyError (a PrivacyError)
+    ├── MessageError           a message that this party refuses; its state is unchanged
+    │   ├── TruncatedError     it ends too early
+    │   ├── OversizedError     it is too long
+    │   ├── MalformedError     no message of this protocol, or not by the expected party
+    │   ├── VersionError       it has another version
+    │   ├── ForeignError       it belongs to another run, other terms, or another history
+    │   ├── ReplayedError      it was accepted before
+    │   ├── OutOfOrderError    another message comes first
+    │   ├── PointError         a point that is not canonical, or the identity
+    │   ├── EqualPointsError   a point that repeats
+    │   └── CiphertextError    a coefficient that is not below its modulus
+    ├── WrongProofError        a proof fails: the run ends, and its charge stays spent
+    ├── OverflowedError        a sum left the range in which it is exact
+    ├── NoiseBudgetError       a ciphertext has more noise than an honest party adds
+    ├── SpentError             a party that has ended, or that failed where it may not try again
+    └── OpeningError           the file is not a transcript, or the key does not open it
 """
 
 from privacy.errors import PrivacyError

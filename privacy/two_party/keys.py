@@ -1,9 +1,9 @@
 """Key of homomorphic encryption, which the auditor holds for one run and then drops.
 
 A ciphertext of m is (c₀, c₁) with c₀ + c₁·s = (Q/t)·m + e, for a ternary secret s and a small error
-e. Its uniform half c₁ is not drawn but expanded from a label (`randomness.expanded`) that names the
-run and the position. So only c₀ is sent, which is half of the data, and no auditor can choose a c₁
-that hides less.
+e. Its uniform half c₁ is not drawn but expanded from a label (`randomness.expand_label`) that names
+the run and the position. So only c₀ is sent, which is half of the data, and no auditor can choose a
+c₁ that hides less.
 
 SEAL draws the key and the errors, and encrypts with its own uniform half a. Replacing a by the
 expanded half needs only the key: c₀ = c₀' + (a − c₁)·s leaves c₀ + c₁·s unchanged.

@@ -1,7 +1,7 @@
 """Secret randomness, only from the operating system's generator (R6).
 
-`expanded` is public randomness that both parties derive from one label. So the uniform half of a
-ciphertext is not sent, and nobody can choose it.
+`expand_label` gives public randomness that both parties derive from one label. So the uniform half
+of a ciphertext is not sent, and nobody can choose it.
 """
 
 import os
@@ -41,14 +41,14 @@ def uniform_ternary(count: int) -> NDArray[np.int64]:
 
 
 def draw_errors(count: int) -> NDArray[np.int64]:
-    """Return small errors, with standard deviation 3.24 and at most 21."""
+    """Return small errors, with standard deviation 3.24 and magnitudes of at most 21."""
     bits = np.unpackbits(np.frombuffer(os.urandom(count * 6), np.uint8)).reshape(count, 48)
     heads = bits[:, :_PAIRS].sum(axis=1, dtype=np.int64)
     return np.asarray(heads - bits[:, _PAIRS : 2 * _PAIRS].sum(axis=1, dtype=np.int64))
 
 
 def uniform_within(bound: int) -> int:
-    """Return uniform numbers from −bound to bound."""
+    """Return a uniform number from −bound to bound."""
     return secrets.randbelow(2 * bound + 1) - bound
 
 

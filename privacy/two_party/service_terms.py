@@ -7,7 +7,7 @@ from math import ceil
 from privacy.metric_values import Layout
 from privacy.two_party.terms import Entries, RunTerms
 
-# |noise| exceeds this multiple of its scale with probability 2·e⁻⁶⁴, which is below 2⁻⁹¹.
+# |noise| exceeds this multiple of its scale with probability at most 2·e⁻⁶⁴, below 2⁻⁹¹.
 ROOM = 64
 
 

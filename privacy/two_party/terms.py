@@ -52,11 +52,11 @@ class Entries:
         return min(max(-self.low, self.high), self.total)
 
     def clip(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return rows within these bounds: entries are clipped, and those beyond the total are
-        dropped.
+        """Return rows within these bounds: entries are clipped, and later ones reduced until their
+        magnitudes add up to at most the total.
 
-        Excess is clipped or dropped and not refused: an audit may not fail because of one person's
-        values (R2).
+        Excess is clipped and not refused: an audit may not fail because of one person's values
+        (R2).
         """
         clipped = np.clip(rows, self.low, self.high)
         sizes = np.abs(clipped)

@@ -87,13 +87,11 @@ class LaplaceTree:
         height = tree.map(1)
         rows = int(np.prod(self.bounds.shape[:-1]))
         count = len(tree(np.zeros(self.leaves, np.int64)))
-        added, changed = (
-            _raise_to_power(r, height) for r in (self.bounds.added, self.bounds.changed)
-        )
+        added, changed = (_tree_reach(r, height) for r in (self.bounds.added, self.bounds.changed))
         return DiscreteLaplace(Bounds((rows, count), added, changed), self.epsilon)
 
 
-def _raise_to_power(reach: Reach, height: int) -> Reach:
+def _tree_reach(reach: Reach, height: int) -> Reach:
     """Return the sensitivity of the tree: each unit at a leaf changes one node per level."""
     return Reach(reach.l1 * height, reach.l1**2 * height, reach.l1)
 

@@ -12,9 +12,9 @@ Promise: each person has one home, so nobody is a target twice, and targets are 
 without replacement. Given a lot's target, its arms are a uniform sample of the others
 (docs/explanation/envy.md).
 
-[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3. [H56] Hoeffding,
-On the distribution of the number of successes in independent trials, Ann. Math.
-  Statist. 27(3), 1956 (lower tails of sums of unlike coins are below the binomial ones).
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
+[H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
+    Statist. 27(3), 1956 (lower tails of sums of unequal coins are below the binomial ones).
 """
 
 import math

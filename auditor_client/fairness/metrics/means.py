@@ -69,11 +69,12 @@ def _above(first: GroupView, second: GroupView, f: Floats, level: float) -> floa
 
 
 def _bet(side: GroupView, gains: Floats, stake: float) -> Floats:
-    """Return a lower bound, given the noise, of the capital after betting `1 + stake·gain` per
-    person.
+    """Return the capital after betting `1 + stake·gain` per person, corrected for the noise.
+
+    The capital is divided by a bound of the noise factor's mean, so that its mean is at most 1.
     """
     worst = np.maximum(-gains.min(axis=1), 1e-300)
-    # The stake is at most what can be lost, and at most what the noise's moments allow.
+    # The stake is limited: no factor reaches 0, and the noise's moments are finite.
     most = min(_MOST, -math.expm1(-_MOST * min(side.most_tilt, 50.0)))
     coefficients = np.log1p(np.minimum(stake, most / worst)[:, None] * gains)
     # Clip, so that products stay finite: less evidence is on the safe side.

@@ -32,7 +32,7 @@ def test_the_chart_can_be_read_without_colour_and_without_eyes() -> None:
     chart = reo.monitor(DAYS, RANDOM).chart()
     drawn, made = svg(chart), chart.to_dict()
     assert "11.1%" in drawn
-    assert "surely above" in drawn
+    assert "certainly above" in drawn
     assert "Certainly above it: Tue." in made["description"]
     points = [layer for layer in made["layer"] if "shape" in layer.get("encoding", {})]
     assert points

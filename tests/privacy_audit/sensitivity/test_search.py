@@ -129,8 +129,8 @@ def test_squared_weights_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["score-cdf", "log-cdf"])
 def test_a_tree_one_level_short_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    raised = tree._raise_to_power
-    monkeypatch.setattr(tree, "_raise_to_power", lambda reach, height: raised(reach, height - 1))
+    raised = tree._tree_reach
+    monkeypatch.setattr(tree, "_tree_reach", lambda reach, height: raised(reach, height - 1))
     assert searched(kind, "upload" if kind == "score-cdf" else "1 row(s), upload").violated
 
 

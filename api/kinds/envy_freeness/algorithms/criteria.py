@@ -29,7 +29,9 @@ def audit_size(delta: float, gamma: float, lam: float) -> tuple[int, int]:
 
 
 def arms_needed(targets: int, delta: float, gamma: float) -> int:
-    """Return the arms per target that meet any share gamma, except with probability δ/3."""
+    """Return the arms per target for which, except with probability δ/3, no target's arms miss all
+    of a share gamma of the others.
+    """
     # K = ⌈ln(3M̃/δ)/ln(1/(1-γ))⌉   [DCAU22, Algorithm 2, line 3]
     return math.ceil(math.log(3 * targets / delta) / -math.log1p(-gamma))
 

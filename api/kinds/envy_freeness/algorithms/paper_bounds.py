@@ -28,7 +28,7 @@ def beta(n: NDArray[np.int64], arms: int, delta: float, omega: float, sigma: flo
 def beta(
     n: ArrayLike, arms: int, delta: float, omega: float = 0.99, sigma: float = 0.5
 ) -> float | Floats:
-    """Return half the width of an arm's interval after n pulls."""
+    """Return half the width of an arm's interval after n pulls; `arms` excludes the baseline."""
     pulls = np.asarray(n, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         # β² = 2σ²(1+√ω)²(1+ω)/N · ln((2(K+1)/θ) ln((1+ω)N))   [DCAU22, Lemma 4]

@@ -3,8 +3,9 @@
 Comments name the lines of [DCAU22, Algorithm 1]. Where the paper leaves a choice:
 - line 3 draws uniformly;
 - an arm that was never pulled lies in [0, 1], as rewards do; other intervals are not clipped;
-- Φ is 0 before anything was explored. Line 4 compares widths, and β falls in the number of pulls,
-  so the code compares pulls.
+- Φ is 0 before anything was explored.
+
+Line 4 compares widths, and β falls in the number of pulls, so the code compares pulls.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.3.
 """

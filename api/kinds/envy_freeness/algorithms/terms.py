@@ -24,7 +24,7 @@ class TermsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Promise of a certificate: with probability 1 - delta, it is right and constraint (3) holds.
+    """Promise of a verdict: with probability 1 - delta, it is right and (3) holds at every step.
 
     `envy` means that some arm is better than the baseline, `no-envy` that none is better by more
     than `epsilon`. People keep, at every step, a share 1 - `alpha` of the reward that the baseline

@@ -7,12 +7,12 @@ Changes to [DCAU22, Algorithm 1], line by line:
   baseline's mean, where the comparison is hardest;
 - line 4, second half: a breach of constraint (3) must be refuted at δ/4;
 - lines 7 and 8: the opposite of a verdict must be refuted at δ·3/4: for all arms together to
-  declare envy, for each alone to drop it. Only the best arm must not be dropped wrongly, and the
-  two errors exclude each other.
+  declare envy, for each arm alone to drop it. Only the best arm must not be dropped wrongly, and
+  the two errors exclude each other.
 
-[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022. [CLYC00] Chen, Lin, Yücesan, Chick,
-Simulation budget allocation for further enhancing the
-  efficiency of ordinal optimization, DEDS 10, 2000 (the share of the baseline).
+[DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022.
+[CLYC00] Chen, Lin, Yücesan, Chick, Simulation budget allocation for further enhancing the
+    efficiency of ordinal optimization, DEDS 10, 2000 (the share of the baseline).
 """
 
 import math
@@ -46,8 +46,8 @@ class TightRows(NamedTuple):
     """State of each running target.
 
     It has the arms, baseline first, and the growth of all bets up and down on each arm, and of the
-    bets up on all explored rewards. `makes_up` is the number of baseline rewards that the explored
-    rewards are known to equal.
+    bets up on all explored rewards. The explored rewards are proved to be worth at least `makes_up`
+    rewards of the baseline.
     """
 
     people: Ints
@@ -143,7 +143,7 @@ def _is_safe(rows: TightRows, rule: StoppingRule, row: int, step: int, block: in
 
 @compiled
 def _makes_up(rows: TightRows, rule: StoppingRule, row: int, step: int, owed: float) -> bool:
-    """Return whether the explored rewards are proved to equal `owed` rewards of the baseline."""
+    """Return whether the explored rewards are proved worth `owed` rewards of the baseline."""
     baseline = rows.arms[row][BASELINE]
     explored = step - baseline["pulls"]
     if explored == 0:
