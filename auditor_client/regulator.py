@@ -148,15 +148,15 @@ class Mandates:
 
     def suspend(self, mandate_id: str, reason: str) -> Mandate:
         """Suspend a mandate: nothing more is charged, and audits that have not begun wait."""
-        return self._turn("suspensions", "suspension", mandate_id, reason)
+        return self._change_state("suspensions", "suspension", mandate_id, reason)
 
     def resume(self, mandate_id: str, reason: str) -> Mandate:
         """Resume a suspended mandate."""
-        return self._turn("resumptions", "resumption", mandate_id, reason)
+        return self._change_state("resumptions", "resumption", mandate_id, reason)
 
     def terminate(self, mandate_id: str, reason: str) -> Mandate:
         """Terminate a mandate. Audits that were not begun are cancelled and refunded."""
-        return self._turn("terminations", "termination", mandate_id, reason)
+        return self._change_state("terminations", "termination", mandate_id, reason)
 
     def change(
         self,
@@ -184,7 +184,7 @@ class Mandates:
         )
         return self._statements.post(f"{PATH}/mandate-changes", "mandate-change", body, Mandate)
 
-    def _turn(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
+    def _change_state(self, path: str, kind: str, mandate_id: str, reason: str) -> Mandate:
         body = validate(MandateStateDraft, mandate_id=mandate_id, reason=salt_text(reason))
         return self._statements.post(f"{PATH}/{path}", kind, body, Mandate)
 

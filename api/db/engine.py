@@ -118,7 +118,7 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Session]:
         """Open a transaction that commits when the block ends, and is rolled back if it raises."""
-        with self._turn(), _Session(self.engine, expire_on_commit=False) as session:
+        with self._write_lock(), _Session(self.engine, expire_on_commit=False) as session:
             session.connection(execution_options={"writes": True})
             yield session
             session.commit()
@@ -137,7 +137,7 @@ class Store:
             yield connection
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _write_lock(self) -> Iterator[None]:
         """Let the threads of a process write one after the other on SQLite, without oversleeping.
 
         SQLite's one lock is also polled (`_begin_to_write`), for writers of other processes, and
@@ -161,7 +161,7 @@ class Store:
         """
         if self._writers is None:
             return
-        with self._turn(), closing(self.engine.raw_connection()) as connection:
+        with self._write_lock(), closing(self.engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute(f"PRAGMA busy_timeout={_READERS_MS}")
             try:

@@ -28,11 +28,11 @@ class Axes:
         """
         plane = np.linalg.svd(np.ones((1, len(relative))))[2][1:]
         inside = plane @ covariance @ plane.T
-        variances, turn = np.linalg.eigh((inside + inside.T) / 2)
+        variances, axes = np.linalg.eigh((inside + inside.T) / 2)
         variances = np.maximum(variances, max(variances[-1], _TINY) * 1e-12)
-        part = turn.T @ plane @ heavy @ plane.T @ turn / np.sqrt(np.outer(variances, variances))
+        part = axes.T @ plane @ heavy @ plane.T @ axes / np.sqrt(np.outer(variances, variances))
         share = float(np.linalg.eigvalsh((part + part.T) / 2)[-1])
-        return cls(turn.T @ plane @ relative, variances, min(max(share, 0.0), 1.0))
+        return cls(axes.T @ plane @ relative, variances, min(max(share, 0.0), 1.0))
 
     def longest(self, delta: float) -> float:
         """Return a length such that no longer vector is within z of the estimate."""

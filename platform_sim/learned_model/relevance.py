@@ -72,8 +72,8 @@ def _descend(
     weights = np.zeros((views.shape[2], read.shape[1]))
     before = weights
     step = 1 / _curvature(views, read)
-    for turn in range(_STEPS):
-        ahead = weights + turn / (turn + 3) * (weights - before)
+    for iteration in range(_STEPS):
+        ahead = weights + iteration / (iteration + 3) * (weights - before)
         before = weights
         weights = ahead - step * _gradient(ahead, views, read, clicked)
     return weights

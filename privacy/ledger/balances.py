@@ -114,7 +114,7 @@ class MandateBalance:
         if to.valid_until is not None:
             self.ends = parse_microseconds(to.valid_until)
 
-    def turn(self, state: str) -> None:
+    def set_state(self, state: str) -> None:
         """Suspend, resume or terminate the mandate; a termination is final."""
         if self.state == "terminated":
             raise EvidenceError("the mandate was terminated", case="terminated-before")

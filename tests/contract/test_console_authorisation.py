@@ -33,7 +33,7 @@ PUBLIC = {
 CONSTANTS = {
     "label": "g0",
     "event": "request-changes",
-    "turn": "suspend",
+    "intervention": "suspend",
     "name": "charges",
     "name:path": "console.css",
     "digest": "none",

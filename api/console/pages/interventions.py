@@ -23,7 +23,7 @@ router = pages()
 Intervention = Callable[[InterventionParts, Caller, MandateStateDraft, SignedRequest], Mandate]
 
 # By the word in the URL: title, consequence, the statement's action, and the URL that receives it.
-TURNS: dict[str, tuple[str, str, str, str]] = {
+INTERVENTIONS: dict[str, tuple[str, str, str, str]] = {
     "suspend": (
         "Suspend the mandate",
         "Nothing more is charged to it. Audits that have not begun wait; running ones finish.",
@@ -46,14 +46,16 @@ TURNS: dict[str, tuple[str, str, str, str]] = {
 }
 
 
-@router.post("/regulator/mandates/{mandate_id}/{turn}")
-def prepare_turn(mandate_id: str, turn: str, visit: RegulatorVisit, form: FormDep) -> Response:
+@router.post("/regulator/mandates/{mandate_id}/{intervention}")
+def prepare_intervention(
+    mandate_id: str, intervention: str, visit: RegulatorVisit, form: FormDep
+) -> Response:
     """Show the intervention for signing. Nothing is done yet."""
-    if turn not in TURNS:
-        raise NotFoundError(f"There is no intervention {turn}.")
-    title, follows, action, address = TURNS[turn]
+    if intervention not in INTERVENTIONS:
+        raise NotFoundError(f"There is no intervention {intervention}.")
+    title, follows, action, address = INTERVENTIONS[intervention]
     reason = read_personal_text(form, "reason")
-    command = ["auditor", "regulator", turn, mandate_id, "--reason", reason.text]
+    command = ["auditor", "regulator", intervention, mandate_id, "--reason", reason.text]
     act = SignedAct(
         title=title,
         action=action,

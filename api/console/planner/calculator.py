@@ -25,7 +25,7 @@ class Calculator:
 
     def __init__(self, limit_seconds: int) -> None:
         self._limit = limit_seconds
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._process: Process | None = None
 
     @property
@@ -35,7 +35,7 @@ class Calculator:
 
     async def calculate(self, asked: Calculation) -> bytes:
         """Return the answer; a process that fails to give one is ended."""
-        async with self._turn:
+        async with self._lock:
             try:
                 process = self._process or await self._start()
                 return await self._ask(process, asked.model_dump_json().encode())
@@ -63,16 +63,16 @@ class Calculator:
         self._process = await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, limit=_LONGEST_ANSWER, env=_environment()
         )
-        await _line(self._process, _STARTING_SECONDS)
+        await _read_line(self._process, _STARTING_SECONDS)
         return self._process
 
     async def _ask(self, process: Process, question: bytes) -> bytes:
         assert process.stdin is not None  # noqa: S101
         process.stdin.write(question + b"\n")
-        return await _line(process, self._limit)
+        return await _read_line(process, self._limit)
 
 
-async def _line(process: Process, seconds: float) -> bytes:
+async def _read_line(process: Process, seconds: float) -> bytes:
     assert process.stdout is not None  # noqa: S101
     try:
         async with asyncio.timeout(seconds):

@@ -43,9 +43,9 @@ class Breaker:
                     case="left-alone",
                 )
             cause = None
-            for turn in range(1 if self.is_open else self.attempts):
-                if turn:
-                    self.sleep(self.first_pause * 2 ** (turn - 1))
+            for attempt in range(1 if self.is_open else self.attempts):
+                if attempt:
+                    self.sleep(self.first_pause * 2 ** (attempt - 1))
                 try:
                     found = probe()
                 except failure as error:
