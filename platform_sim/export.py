@@ -62,10 +62,10 @@ def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
     world = platform.world
     columns: dict[str, Any] = {"person": np.arange(world.people)}
     for kind in ("username", "email_sha256", "phone_sha256"):
-        holders, held = world.directory.held(kind)
+        holders, identifiers = world.directory.identifiers(kind)
         row = np.full(world.people, -1)
         row[holders] = np.arange(len(holders))
-        columns[kind] = held.take(pa.array(row, mask=row < 0))
+        columns[kind] = identifiers.take(pa.array(row, mask=row < 0))
     for attribute, values in platform.offers().items():
         columns[attribute] = _declared(platform, attribute, list(values))
     seen = {f"seen_{i}": world.seen[:, i] for i in range(world.seen.shape[1])}
@@ -121,8 +121,8 @@ def _model(platform: SimulatedPlatform) -> Any:
         biased = "biased"
     nodes.append(helper.make_node("Clip", [biased, "zero", "one"], ["score"]))
     output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, ["people"])
-    held = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
-    graph = helper.make_graph(nodes, "relevance", inputs, [output], held)
+    initialisers = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = helper.make_graph(nodes, "relevance", inputs, [output], initialisers)
     opsets = [helper.make_opsetid("", _OPSET)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR)
     checker.check_model(model, full_check=True)

@@ -1,16 +1,12 @@
 """Gate before the application. A request passes three checks in order: caller, body, slot.
 
-FastAPI reads a body before it identifies the sender. Here a new token or session is verified first,
-and a body without one has a small limit. The researcher of a verified credential is cached. Before
-a body is read, the credential is verified again if its last verification was ten seconds ago. The
-route verifies it once more. A credential that a route has refused is removed from the cache.
-
-A body that is read here holds no slot of its class and no thread while it arrives. It holds a
-permit for the bodies of unknown callers, or of researchers. The parts of uploads and the messages
-of two-party runs are streamed to their readers, and hold a slot of their class meanwhile.
+A new token or session is verified before its body is read. A request without one may have only a
+small body. While a body is read here, its request holds no slot and no thread, but a permit for the
+bodies of unknown callers, or of researchers. Uploaded parts and two-party messages are streamed,
+and hold a slot of their class meanwhile.
 
 A request returns its slot and its permit when its answer begins, so that a client who does not read
-keeps neither. Exports keep theirs: they are computed while they are sent.
+keeps neither. Exports keep theirs: they are computed while they are sent. ADR 24 has the reasons.
 """
 
 import asyncio
@@ -237,18 +233,18 @@ class Gate:
         """Call the application with a slot and with a permit to write or to read."""
         name = classify(scope, known.role if known else None)
         key = known.key if known else network_key(scope)
-        async with AsyncExitStack() as held:
-            held.enter_context(self._admission[name].hold(key))
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self._admission[name].hold(key))
             permits = self._permits_of(scope, name)
             if permits is not None:
-                await held.enter_async_context(hold_slot(permits))
+                await stack.enter_async_context(hold_slot(permits))
 
             async def sending(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     if message["status"] == _UNAUTHENTICATED:
                         self._forget(scope)
                     if name != "exports":
-                        await held.aclose()
+                        await stack.aclose()
                 await send(message)
 
             await self.app(scope, receive, sending)

@@ -57,7 +57,7 @@ Draw = Callable[[Iterable[Request]], dict[str, TokensGranted]]
 
 
 @dataclass
-class _Held:
+class _LocalBucket:
     """Tokens of one caller in this process, and the last known level of the shared bucket."""
 
     tokens: int
@@ -75,7 +75,7 @@ class SharedBuckets:
         self._name = name
         self._wake = wake
         self.grant = max(1, rate.burst // _GRANTS_PER_BURST)
-        self._held: dict[str, _Held] = {}
+        self._local: dict[str, _LocalBucket] = {}
         # Callers whose loan is not deducted yet, or who hold few tokens.
         self._pending: set[str] = set()
         self._lock = threading.Lock()
@@ -85,23 +85,23 @@ class SharedBuckets:
         """Take a token of this caller, or raise `RateLimitedError`."""
         with self._lock:
             at = time.monotonic()
-            who, held = self._find(who, at)
-            held.used_at, admitted = at, held.tokens >= 1
-            held.tokens -= admitted
-            if held.debt or held.tokens <= self.grant // 2:
+            who, bucket = self._find(who, at)
+            bucket.used_at, admitted = at, bucket.tokens >= 1
+            bucket.tokens -= admitted
+            if bucket.debt or bucket.tokens <= self.grant // 2:
                 self._pending.add(who)
                 self._wake()
             if not admitted:
-                raise self._rate.refusal(min(1.0, self._level(held, at)), _DRAW_SECONDS)
+                raise self._rate.refusal(min(1.0, self._level(bucket, at)), _DRAW_SECONDS)
 
     def requests(self) -> list[Request]:
         """Return the draws that are due."""
         with self._lock:
             at = time.monotonic()
             return [
-                Request(self._name(who), self._rate, held.debt, self.grant - held.tokens)
+                Request(self._name(who), self._rate, bucket.debt, self.grant - bucket.tokens)
                 for who in self._pending
-                if (held := self._held.get(who)) and self._is_due(held, at)
+                if (bucket := self._local.get(who)) and self._is_due(bucket, at)
             ]
 
     def receive(self, drawn: dict[str, TokensGranted], asked: list[Request]) -> None:
@@ -110,14 +110,14 @@ class SharedBuckets:
         with self._lock:
             at = time.monotonic()
             for who in list(self._pending):
-                name, held = self._name(who), self._held.get(who)
-                if held is None:
+                name, bucket = self._name(who), self._local.get(who)
+                if bucket is None:
                     self._pending.discard(who)
                 elif name in paid and name in drawn:
-                    held.tokens += drawn[name].granted
-                    held.debt -= paid[name]
-                    held.level, held.level_at = drawn[name].level, at
-                    if not held.debt and held.tokens > self.grant // 2:
+                    bucket.tokens += drawn[name].granted
+                    bucket.debt -= paid[name]
+                    bucket.level, bucket.level_at = drawn[name].level, at
+                    if not bucket.debt and bucket.tokens > self.grant // 2:
                         self._pending.discard(who)
 
     @property
@@ -125,30 +125,30 @@ class SharedBuckets:
         """Whether tokens of a caller will be drawn, now or later."""
         return bool(self._pending)
 
-    def _find(self, who: str, at: float) -> tuple[str, _Held]:
-        if who not in self._held and len(self._held) >= MAX_BUCKETS:
+    def _find(self, who: str, at: float) -> tuple[str, _LocalBucket]:
+        if who not in self._local and len(self._local) >= MAX_BUCKETS:
             self._sweep(at)
-            if len(self._held) >= MAX_BUCKETS:
+            if len(self._local) >= MAX_BUCKETS:
                 who = _OVERFLOW
-        if who not in self._held:
-            self._held[who] = _Held(self.grant, self.grant, at, self._rate.burst, at)
-        return who, self._held[who]
+        if who not in self._local:
+            self._local[who] = _LocalBucket(self.grant, self.grant, at, self._rate.burst, at)
+        return who, self._local[who]
 
-    def _is_due(self, held: _Held, at: float) -> bool:
+    def _is_due(self, bucket: _LocalBucket, at: float) -> bool:
         enough = max(1.0, self._rate.per_second * _REFILL_SECONDS)
-        want = self.grant - held.tokens
-        return bool(held.debt) or self._level(held, at) >= min(enough, max(1, want))
+        want = self.grant - bucket.tokens
+        return bool(bucket.debt) or self._level(bucket, at) >= min(enough, max(1, want))
 
-    def _level(self, held: _Held, at: float) -> float:
-        return self._rate.after(held.level, at - held.level_at)
+    def _level(self, bucket: _LocalBucket, at: float) -> float:
+        return self._rate.after(bucket.level, at - bucket.level_at)
 
     def _sweep(self, at: float) -> None:
         """Drop callers whose shared bucket is full again, at most once a second."""
         if at - self._swept_at < _SWEEP_SECONDS:
             return
         self._swept_at, full = at, self._rate.seconds_to_fill
-        idle = [who for who, held in self._held.items() if at - held.used_at >= full]
+        idle = [who for who, bucket in self._local.items() if at - bucket.used_at >= full]
         for who in idle:
-            if not self._held[who].debt:
-                del self._held[who]
+            if not self._local[who].debt:
+                del self._local[who]
                 self._pending.discard(who)

@@ -86,13 +86,15 @@ def _changes(mandate: Mandate, charges: Sequence[_Charge], last: datetime) -> se
 def _moment(mandate: Mandate, charges: Sequence[_Charge], at: datetime) -> Moment:
     counted = [charge for charge in charges if charge.counts(at)]
     spent = _sum(counted)
-    remaining = limit_of(mandate) - _sum(c for c in counted if _held(mandate, c, at))
+    remaining = limit_of(mandate) - _sum(
+        c for c in counted if _counts_against_limit(mandate, c, at)
+    )
     if mandate.lifetime_limit is not None:
         remaining = min(remaining, mandate.lifetime_limit - spent)
     return Moment(at, spent, remaining)
 
 
-def _held(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
+def _counts_against_limit(mandate: Mandate, charge: _Charge, at: datetime) -> bool:
     """Tell whether the charge still counts against the limit, or a renewal has restored it."""
     if mandate.renewal is None:
         return True

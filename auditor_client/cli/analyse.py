@@ -131,8 +131,8 @@ def _show_audit(found: AuditFound, audit: Result[Any]) -> None:
             for one in found.metrics
         ],
     )
-    held = {True: "holds", False: "does not hold", None: "no release can tell"}
-    rows = [one.model_dump() | {"holds": held[one.holds]} for one in found.assumptions]
+    words = {True: "holds", False: "does not hold", None: "no release can tell"}
+    rows = [one.model_dump() | {"holds": words[one.holds]} for one in found.assumptions]
     _table("Assumptions", rows)
 
 

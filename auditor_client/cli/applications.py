@@ -52,10 +52,10 @@ def apply(
     if prepare is not None:
         _prepare(file, key, prepare)
         return
-    where, held = _whose(url, key, profile)
-    applicant, made = Applicant.apply(where, held, read_application(file, load_key(held)))
+    where, key_file = _whose(url, key, profile)
+    applicant, made = Applicant.apply(where, key_file, read_application(file, load_key(key_file)))
     applicant.close()
-    save_profile(profile, where, principal_of(made), held)
+    save_profile(profile, where, principal_of(made), key_file)
     show_application(made, as_json)
 
 
@@ -68,8 +68,8 @@ def agree(
     """Agree to be named in an application, and prove that you hold the key that it states for
     you.
     """
-    held = load_key(key)
-    made = add_agreement(read_prepared(file), held, ledger_origin(url))
+    private_key = load_key(key)
+    made = add_agreement(read_prepared(file), private_key, ledger_origin(url))
     write_application(file, made)
     waiting = [who.name.text for who in made.individuals if _is_waited_for(who)]
     rest = (
@@ -104,9 +104,11 @@ def answer(
     as_json: AsJson = False,
 ) -> None:
     """Answer a request for changes with a new version of the application."""
-    held = load_key(load_profile(profile).key)
+    private_key = load_key(load_profile(profile).key)
     with Applicant.from_profile(profile) as applicant:
-        show_application(applicant.answer(application, read_application(file, held)), as_json)
+        show_application(
+            applicant.answer(application, read_application(file, private_key)), as_json
+        )
 
 
 @app.command("withdraw")

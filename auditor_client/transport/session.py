@@ -31,12 +31,12 @@ class Connection:
     def __init__(
         self, url: str, researcher_id: str, key: KeySource, *, retries: Retries | None = None
     ) -> None:
-        held = load_key(key)
-        self._researcher_id, self._key = researcher_id, held
+        loaded = load_key(key)
+        self._researcher_id, self._key = researcher_id, loaded
         self._public = Transport(url, retries=retries)
-        self._tokens = Tokens(self._public, researcher_id, held)
+        self._tokens = Tokens(self._public, researcher_id, loaded)
         self._transport = Transport(url, auth=self._tokens, retries=retries)
-        self._statements = Statements(self._transport, self._public, researcher_id, held)
+        self._statements = Statements(self._transport, self._public, researcher_id, loaded)
 
     @classmethod
     def from_profile(cls, name: str) -> Self:
@@ -58,14 +58,14 @@ class Connection:
 
     def change_key(self, key: KeySource) -> Me:
         """Register this key in place of the old one, which signs the request."""
-        held, researcher_id = load_key(key), self._researcher_id
-        jwk = plain_jwk(held)
+        loaded, researcher_id = load_key(key), self._researcher_id
+        jwk = plain_jwk(loaded)
         proved = key_change_bytes(self._statements.origin(), researcher_id, jwk)
-        body = KeyChangeDraft(jwk=jwk, proof=sign(proved, held))
+        body = KeyChangeDraft(jwk=jwk, proof=sign(proved, loaded))
         changed = self._statements.post("/v1/me/key", "researcher-key", body, Me)
-        self._key = held
-        self._statements.use(held)
-        self._tokens.use(held)
+        self._key = loaded
+        self._statements.use(loaded)
+        self._tokens.use(loaded)
         return changed
 
     def console_link(self) -> SignInLink:

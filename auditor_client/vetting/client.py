@@ -56,20 +56,20 @@ class Applicant(LedgerConnection):
         cls, url: str, key: KeySource, application: ApplicationDraft
     ) -> tuple["Applicant", Application]:
         """Send an application; the applicant needs no registration."""
-        held = load_key(key)
-        if application.principal.jwk.get("x") != plain_jwk(held)["x"]:
+        loaded = load_key(key)
+        if application.principal.jwk.get("x") != plain_jwk(loaded)["x"]:
             raise InputError(
                 "The application names another principal, with another key. Nothing was sent.",
                 case="another-principal",
             )
         public = Transport(url)
         try:
-            made = _applying(public, public, held).post(
+            made = _applying(public, public, loaded).post(
                 PATH, "application", application, Application
             )
         finally:
             public.close()
-        return cls(url, principal_of(made), held), made
+        return cls(url, principal_of(made), loaded), made
 
     def applications(self) -> list[Application]:
         """Return the applications that name you."""

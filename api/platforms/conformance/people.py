@@ -158,10 +158,10 @@ def confirmed_answers_every_code(subject: Subject) -> str | None:
 @PEOPLE.check("list each identifier with the person whom `match` finds by it")
 def directory_agrees_with_match(subject: Subject) -> str | None:
     for kind in KINDS:
-        persons, held = held_by_some(subject.platform, kind, _LISTED)
-        if len(persons) != len(held):
+        persons, identifiers = held_by_some(subject.platform, kind, _LISTED)
+        if len(persons) != len(identifiers):
             return f"the numbers of people and identifiers differ ({kind})"
-        if not np.array_equal(_match(subject, kind, held[:_LISTED]), persons[:_LISTED]):
+        if not np.array_equal(_match(subject, kind, identifiers[:_LISTED]), persons[:_LISTED]):
             return f"somebody who is listed ({kind}) is matched to another number"
     return None
 

@@ -122,8 +122,8 @@ class TwoPartyAudits(ABC):
         )
         key = public_bytes(regulator_key)
         running = RunOptions(idempotency_key=idempotency_key, new=new)
-        with nullcontext(claim) if claim else self._claimed(request, running) as held:
-            audit = self._submit(request, held)
+        with nullcontext(claim) if claim else self._claimed(request, running) as pending:
+            audit = self._submit(request, pending)
             if load_sums(audit.id) is None:
                 party = converse(
                     self._transport,

@@ -57,6 +57,6 @@ def require_arms(arms: int) -> None:
     _require(arms >= 1, "arms", arms, "at least 1: envy needs somebody else's recommendations")
 
 
-def _require(held: bool, name: str, value: object, allowed: str) -> None:
-    if not held:
+def _require(holds: bool, name: str, value: object, allowed: str) -> None:
+    if not holds:
         raise TermsError(f"{name} must be {allowed}, but is {value!r}")
