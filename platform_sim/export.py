@@ -62,7 +62,7 @@ def _people(platform: SimulatedPlatform) -> tuple[pa.Table, list[str]]:
     world = platform.world
     columns: dict[str, Any] = {"person": np.arange(world.people)}
     for kind in ("username", "email_sha256", "phone_sha256"):
-        holders, identifiers = world.directory.identifiers(kind)
+        holders, identifiers = world.directory.held(kind)
         row = np.full(world.people, -1)
         row[holders] = np.arange(len(holders))
         columns[kind] = identifiers.take(pa.array(row, mask=row < 0))
