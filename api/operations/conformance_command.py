@@ -23,10 +23,10 @@ def open_subject(
     if "://" not in target:
         yield subject_of(make_platform(target, options), known, explore=explore)
         return
-    line = AdapterClientOptions(url=target, **options)
-    limits = {"call_seconds": line.call_seconds, "person_seconds": line.person_seconds}
+    connection = AdapterClientOptions(url=target, **options)
+    limits = {"call_seconds": connection.call_seconds, "person_seconds": connection.person_seconds}
     with closing(HttpPlatform.at(target, **options)) as platform:
-        yield subject_of(platform, known, explore=explore, line=line, **limits)
+        yield subject_of(platform, known, explore=explore, connection=connection, **limits)
 
 
 def read_identifiers(path: Path) -> dict[str, pa.Array]:

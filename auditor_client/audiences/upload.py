@@ -39,7 +39,7 @@ class AudienceUpload:
         """Create the audience, and save its salt before any member is sent."""
         catalogue = self._catalogue()
         self._check(catalogue)
-        record = self._cut(self._record(secrets.token_bytes(SALT_BYTES)), catalogue)
+        record = self._split(self._record(secrets.token_bytes(SALT_BYTES)), catalogue)
         audience = self.transport.post(PATH, body, Audience)
         save_record(audience.id, record)
         return audience.id
@@ -54,7 +54,7 @@ class AudienceUpload:
                 case="other-groups",
             )
         if self._audience(audience_id).state == "open":
-            save_record(audience_id, self._cut(record, self._catalogue()))
+            save_record(audience_id, self._split(record, self._catalogue()))
         elif record.rows is not None:
             save_record(audience_id, self._committed(record, record.rows))
         return audience_id
@@ -65,17 +65,17 @@ class AudienceUpload:
         if audience.state != "open" or rows is None:
             return
         try:
-            with bar("Uploading members", self.members.total, show=progress) as line:
+            with bar("Uploading members", self.members.total, show=progress) as progress_bar:
                 for group in audience.groups:
                     path = f"{PATH}/{audience_id}/groups/{group.label}"
-                    self._send_group(path, group, rows[group.label], line)
+                    self._send_group(path, group, rows[group.label], progress_bar)
         except AuditorError as error:
             error.add_note(
                 f"The upload was interrupted. Continue it with upload(..., resume={audience_id!r})."
             )
             raise
 
-    def _send_group(self, path: str, group: Group, rows: int, line: Bar) -> None:
+    def _send_group(self, path: str, group: Group, rows: int, progress_bar: Bar) -> None:
         array = self._array(group.label)
         parts = list(encode_parts(self.members.kind, array, rows))
         arrived = {part.number: part.digest for part in group.parts}
@@ -83,13 +83,13 @@ class AudienceUpload:
             self.transport.send("DELETE", path)
             arrived = {}
         missing = [part for part in parts if arrived.get(part.number) != part.digest]
-        line.advance(len(array) - sum(part.rows for part in missing))
+        progress_bar.advance(len(array) - sum(part.rows for part in missing))
         with ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
             sending = [(part, pool.submit(self._put, path, part)) for part in missing]
             try:
                 for part, sent in sending:
                     sent.result()
-                    line.advance(part.rows)
+                    progress_bar.advance(part.rows)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -116,7 +116,7 @@ class AudienceUpload:
             )
         return record
 
-    def _cut(self, record: Record, catalogue: Catalogue) -> Record:
+    def _split(self, record: Record, catalogue: Catalogue) -> Record:
         """Split the members into parts of the largest size that the service accepts now."""
         limit = catalogue.limits.bytes_per_part
         rows = {label: rows_per_part(self._array(label), limit) for label in self.names}

@@ -29,9 +29,9 @@ RECONNECT_SECONDS = 10.0
 def wait_until_final(transport: Transport, audit_id: str, *, progress: bool = True) -> Audit:
     """Return the released audit; raise an error if it ended otherwise."""
     path = f"/v1/audits/{audit_id}"
-    with bar(f"Charged: {audit_id}", show=progress) as line:
+    with bar(f"Charged: {audit_id}", show=progress) as progress_bar:
         for state in _states(transport, path):
-            line.say(waiting_words(state, audit_id, transport.url))
+            progress_bar.say(waiting_words(state, audit_id, transport.url))
     audit = transport.get(path, Audit)
     if audit.state != "released":
         reason = f": {audit.failure}" if audit.failure else ""

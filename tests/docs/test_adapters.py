@@ -31,7 +31,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture
-def line(tmp_path: Path) -> Iterator[AdapterClientOptions]:
+def connection(tmp_path: Path) -> Iterator[AdapterClientOptions]:
     """The guide's adapter, in a process of its own that has nothing of ours."""
     port = free_port()
     environment = {**os.environ, "ADAPTER_TOKEN": "correct horse", "PORT": str(port)}
@@ -43,20 +43,22 @@ def line(tmp_path: Path) -> Iterator[AdapterClientOptions]:
         process.wait()
 
 
-def reached(line: AdapterClientOptions) -> HttpPlatform:
+def reached(connection: AdapterClientOptions) -> HttpPlatform:
     until = time.monotonic() + 60
     while True:
         try:
-            return HttpPlatform.at(line.url, token=line.token, attempts=1, rest_seconds=0)
+            return HttpPlatform.at(
+                connection.url, token=connection.token, attempts=1, rest_seconds=0
+            )
         except PlatformDownError:
             assert time.monotonic() < until
             time.sleep(0.1)
 
 
-def test_the_adapter_of_the_guide_gets_nothing_wrong(line: AdapterClientOptions) -> None:
+def test_the_adapter_of_the_guide_gets_nothing_wrong(connection: AdapterClientOptions) -> None:
     names = array_of("username", [f"user{i}" for i in range(0, 900, 30)])
-    with closing(reached(line)) as platform:
-        subject = subject_of(platform, {"username": names}, line=line)
+    with closing(reached(connection)) as platform:
+        subject = subject_of(platform, {"username": names}, connection=connection)
         found = list(examine(subject))
     assert [each for each in found if each.outcome in ("failed", "warning")] == []
     tried = {each.check for each in found if each.outcome == "ok"}

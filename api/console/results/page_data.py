@@ -42,7 +42,7 @@ class ResultPage:
     contents: tuple[Content, ...]
     labels: tuple[str, ...]
     reading: Reading
-    line: Tolerance | None
+    tolerance: Tolerance | None
     alpha: float
     privacy: tuple[str, ...]
     rules: tuple[str, ...]

@@ -7,7 +7,7 @@ of its answers are printed, so the report may be sent to the adapter's author.
 from collections.abc import Iterator
 
 from api.kernel.checks import Check, Finding
-from api.platforms.conformance.http_transport import LINE
+from api.platforms.conformance.http_transport import TRANSPORT
 from api.platforms.conformance.logs import LOGS
 from api.platforms.conformance.people import PEOPLE
 from api.platforms.conformance.policies import POLICIES
@@ -19,7 +19,7 @@ CHECKS: tuple[Check[Subject], ...] = (
     *SCORES,
     *LOGS,
     *POLICIES,
-    *LINE,
+    *TRANSPORT,
 )
 
 

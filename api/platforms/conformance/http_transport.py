@@ -12,15 +12,15 @@ from api.platforms.http.client import AdapterClientOptions
 from api.platforms.http.content_json import encode_content
 from api.platforms.http.public_facts import DIGEST
 
-LINE = Checks[Subject]()
+TRANSPORT = Checks[Subject]()
 _ALONE = 20
 _REFUSED = (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN)
 
 
-@LINE.check("refuse every call without the right token or certificate, with 401 or 403")
+@TRANSPORT.check("refuse every call without the right token or certificate, with 401 or 403")
 def strangers_are_refused(subject: Subject) -> str | None:
-    line = _line(subject)
-    stranger = line.model_copy(update={"certificate": None, "certificate_key": None})
+    options = _options(subject)
+    stranger = options.model_copy(update={"certificate": None, "certificate_key": None})
     with _client(stranger) as http:
         for headers in ({}, {"Authorization": "Bearer conformance"}):
             try:
@@ -32,26 +32,26 @@ def strangers_are_refused(subject: Subject) -> str | None:
     return None
 
 
-@LINE.check("refuse a body that is not an Arrow stream, with a status of 400 or higher")
+@TRANSPORT.check("refuse a body that is not an Arrow stream, with a status of 400 or higher")
 def garbage_is_refused(subject: Subject) -> str | None:
-    line = _line(subject)
-    headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
-    with _client(line) as http:
+    options = _options(subject)
+    headers = {**options.authorization(), "Content-Type": messages.MEDIA_TYPE}
+    with _client(options) as http:
         answer = http.post(messages.CALLS + "match", content=b"conformance", headers=headers)
     status = answer.status_code
     return f"it got the status {status}" if status < httpx2.codes.BAD_REQUEST else None
 
 
-@LINE.check("state the model in every answer of `score`, for any people")
+@TRANSPORT.check("state the model in every answer of `score`, for any people")
 def scores_say_their_model(subject: Subject) -> str | None:
-    line, scores = _line(subject), subject.platform.scores
+    options, scores = _options(subject), subject.platform.scores
     if scores is None:
         raise NotApplicableError("there are no scores")
     ask = {"content": encode_content(TRIAL), "context": subject.context}
     persons, digest = subject.people(), scores.model_digest
     alone = [persons[index : index + 1] for index in range(min(_ALONE, len(persons)))]
-    headers = {**line.authorization(), "Content-Type": messages.MEDIA_TYPE}
-    with _client(line) as http:
+    headers = {**options.authorization(), "Content-Type": messages.MEDIA_TYPE}
+    with _client(options) as http:
         for some in (persons[:0], persons, *alone):
             body = b"".join(messages.write(messages.Message(pa.table({"person": some}), ask)))
             answer = http.post(messages.CALLS + "score", content=body, headers=headers)
@@ -63,12 +63,14 @@ def scores_say_their_model(subject: Subject) -> str | None:
     return None
 
 
-def _line(subject: Subject) -> AdapterClientOptions:
-    if subject.line is None:
+def _options(subject: Subject) -> AdapterClientOptions:
+    if subject.connection is None:
         raise NotApplicableError("it is not reached over HTTP")
-    return subject.line
+    return subject.connection
 
 
-def _client(line: AdapterClientOptions) -> httpx2.Client:
-    timeout = httpx2.Timeout(line.call_seconds, connect=line.connect_seconds)
-    return httpx2.Client(base_url=line.url, verify=line.tls(), timeout=timeout, trust_env=False)
+def _client(options: AdapterClientOptions) -> httpx2.Client:
+    timeout = httpx2.Timeout(options.call_seconds, connect=options.connect_seconds)
+    return httpx2.Client(
+        base_url=options.url, verify=options.tls(), timeout=timeout, trust_env=False
+    )

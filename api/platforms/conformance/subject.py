@@ -41,7 +41,7 @@ class Subject:
     call_seconds: float = 10.0
     person_seconds: float = 0.001
     # Options of the connection, if it is reached over HTTP.
-    line: AdapterClientOptions | None = None
+    connection: AdapterClientOptions | None = None
 
     def people(self, most: int = _PEOPLE) -> Persons:
         """Return known people, sorted, at most `most` of them."""

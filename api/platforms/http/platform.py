@@ -34,19 +34,19 @@ class HttpPlatform(Platform):
     @classmethod
     def at(cls, url: str, **options: Any) -> "HttpPlatform":
         """Connect; `options` are those of `AdapterClientOptions`."""
-        line = AdapterClient(AdapterClientOptions(url=url, **options))
+        client = AdapterClient(AdapterClientOptions(url=url, **options))
         try:
-            facts = line.facts()
+            facts = client.facts()
         except PlatformDownError:
-            line.close()
+            client.close()
             raise
         return cls(
             name=facts.name,
-            people=HttpPeople(line),
-            scores=HttpScores(line) if facts.scores else None,
-            logs=HttpLogs(line) if facts.logs is not None else None,
-            policies=HttpPolicies(line) if facts.policies else None,
-            directory=HttpDirectory(line) if facts.directory else None,
+            people=HttpPeople(client),
+            scores=HttpScores(client) if facts.scores else None,
+            logs=HttpLogs(client) if facts.logs is not None else None,
+            policies=HttpPolicies(client) if facts.policies else None,
+            directory=HttpDirectory(client) if facts.directory else None,
         )
 
     def close(self) -> None:
@@ -54,38 +54,38 @@ class HttpPlatform(Platform):
 
 
 class HttpPeople:
-    def __init__(self, line: AdapterClient) -> None:
-        self._line = line
+    def __init__(self, client: AdapterClient) -> None:
+        self._client = client
 
     def close(self) -> None:
-        self._line.close()
+        self._client.close()
 
     def match(self, kind: str, identifiers: pa.Array) -> Persons:
         columns = pa.table({"identifier": identifiers})
-        answers = _call_in_batches(self._line, "match", columns, {"kind": kind})
+        answers = _call_in_batches(self._client, "match", columns, {"kind": kind})
         found = _concatenate([_whole(each, "person") for each in list(answers)], np.int64)
         return np.where(found < 0, NOBODY, found)
 
     def offers(self) -> Mapping[str, Mapping[str, int]]:
-        return self._line.facts().offers
+        return self._client.facts().offers
 
     def sample(
         self, attribute: str, sizes: Mapping[str, int], rng: np.random.Generator
     ) -> Mapping[str, Persons]:
         seed = rng.bytes(_SEED_BYTES).hex()
         ask = {"attribute": attribute, "sizes": dict(sizes), "seed": seed}
-        found = self._line.ask("sample", Message(_nothing(), ask), sum(sizes.values())).columns
+        found = self._client.ask("sample", Message(_nothing(), ask), sum(sizes.values())).columns
         values, persons = _column(found, "value").cast(pa.string()), _whole(found, "person")
         return {value: persons[np.asarray(pc.equal(values, value))] for value in sizes}
 
     def confirmed(self, code: str) -> Persons:
-        found = self._line.ask("confirmed", Message(_nothing(), {"code": code}), None).columns
+        found = self._client.ask("confirmed", Message(_nothing(), {"code": code}), None).columns
         return np.unique(_whole(found, "person"))
 
 
 class HttpScores:
-    def __init__(self, line: AdapterClient) -> None:
-        self._line = line
+    def __init__(self, client: AdapterClient) -> None:
+        self._client = client
         self._model = AnsweringModel(self._facts.model_digest)
 
     @property
@@ -105,39 +105,39 @@ class HttpScores:
     ) -> NDArray[np.float64]:
         ask = {"content": encode_content(content), "context": dict(context)}
         columns = pa.table({"person": persons})
-        answers = _answers(self._line, "score", columns, ask)
+        answers = _answers(self._client, "score", columns, ask)
         return _concatenate([self._of_the_model(each, ask) for each in list(answers)], np.float64)
 
     def _of_the_model(self, answer: Message, ask: Mapping[str, Any]) -> NDArray[np.float64]:
         if not self._model.is_of(_model_of(answer)):
             nobody = pa.table({"person": np.empty(0, np.int64)})
-            self._model.require(_model_of(self._line.ask("score", Message(nobody, ask), 0)))
+            self._model.require(_model_of(self._client.ask("score", Message(nobody, ask), 0)))
             raise CallFailedError("score", "the answer states another model than the empty one")
         return _numbers(answer.columns, "score")
 
     @property
     def _facts(self) -> ScoresFacts:
-        return _there(self._line.facts().scores, "scores")
+        return _there(self._client.facts().scores, "scores")
 
 
 class HttpLogs:
-    def __init__(self, line: AdapterClient) -> None:
-        self._line = line
+    def __init__(self, client: AdapterClient) -> None:
+        self._client = client
 
     def logs(self) -> Mapping[str, Log]:
-        described = self._line.facts().logs or {}
+        described = self._client.facts().logs or {}
         return {name: log.log() for name, log in described.items()}
 
     def read(self, log: str, persons: Persons, columns: Sequence[str]) -> Iterable[pa.RecordBatch]:
         ask = {"log": log, "columns": list(columns)}
         sent = pa.table({"person": persons})
-        for rows in _call_in_batches(self._line, "read", sent, ask, one_each=False):
+        for rows in _call_in_batches(self._client, "read", sent, ask, one_each=False):
             yield from rows.select(["person", *columns]).to_batches()
 
 
 class HttpPolicies:
-    def __init__(self, line: AdapterClient) -> None:
-        self._line = line
+    def __init__(self, client: AdapterClient) -> None:
+        self._client = client
 
     @property
     def policies_digest(self) -> str:
@@ -148,7 +148,7 @@ class HttpPolicies:
         return self._facts.step_seconds
 
     def consenting(self, persons: Persons) -> NDArray[np.bool_]:
-        answers = _call_in_batches(self._line, "consenting", pa.table({"person": persons}), {})
+        answers = _call_in_batches(self._client, "consenting", pa.table({"person": persons}), {})
         agreed = [_column(each, "consents").cast(pa.bool_()) for each in list(answers)]
         return _concatenate([np.asarray(each.fill_null(False)) for each in agreed], np.bool_)
 
@@ -156,39 +156,39 @@ class HttpPolicies:
         self, course: str, targets: Persons, arms: Persons, steps: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         columns = pa.table({"target": targets, "arm": arms, "step": steps})
-        answers = _call_in_batches(self._line, "rewards", columns, {"course": course})
+        answers = _call_in_batches(self._client, "rewards", columns, {"course": course})
         return _concatenate([_numbers(each, "reward") for each in list(answers)], np.float64)
 
     @property
     def _facts(self) -> PoliciesFacts:
-        return _there(self._line.facts().policies, "policies")
+        return _there(self._client.facts().policies, "policies")
 
 
 class HttpDirectory:
-    def __init__(self, line: AdapterClient) -> None:
-        self._line = line
+    def __init__(self, client: AdapterClient) -> None:
+        self._client = client
 
     def held(self, kind: str, most: int | None = None) -> tuple[Persons, pa.Array]:
         """Return everybody, or `most` people, without transferring the rest."""
         asked = Message(_nothing(), {"kind": kind})
-        found = self._line.ask("held", asked, None, most).columns[:most]
+        found = self._client.ask("held", asked, None, most).columns[:most]
         return keep_usable(kind, _whole(found, "person"), _column(found, "identifier"))
 
 
 def _call_in_batches(
-    line: AdapterClient,
+    client: AdapterClient,
     call: str,
     columns: pa.Table,
     ask: Mapping[str, Any],
     *,
     one_each: bool = True,
 ) -> Iterator[pa.Table]:
-    for answer in _answers(line, call, columns, ask, one_each=one_each):
+    for answer in _answers(client, call, columns, ask, one_each=one_each):
         yield answer.columns
 
 
 def _answers(
-    line: AdapterClient,
+    client: AdapterClient,
     call: str,
     columns: pa.Table,
     ask: Mapping[str, Any],
@@ -200,11 +200,11 @@ def _answers(
     After a failed call the remaining calls are made as well, so that their number does not show
     which one failed.
     """
-    size, failure = line.options.people_per_call, None
+    size, failure = client.options.people_per_call, None
     for start in range(0, max(1, len(columns)), size):
         part = columns.slice(start, size)
         try:
-            answer = line.ask(call, Message(part, ask), len(part))
+            answer = client.ask(call, Message(part, ask), len(part))
         except CallFailedError as error:
             failure = error
             continue

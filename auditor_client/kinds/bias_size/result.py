@@ -51,7 +51,11 @@ class Corrections:
         one of two. `InputError` if no bin has.
         """
         bins = range(len(moments.edges) - 1)
-        found = {number: line for number in bins if (line := _line(moments, number, binary))}
+        found = {
+            number: correction
+            for number in bins
+            if (correction := _correction(moments, number, binary))
+        }
         if not found:
             raise InputError(
                 "The outcome test has too few outcomes in every bin to correct scores. Run one with"
@@ -66,7 +70,9 @@ class Corrections:
         return cls(moments.edges, add, [found[number][1] for number in nearest])
 
 
-def _line(moments: OutcomeMoments, number: int, binary: bool) -> tuple[list[float], float] | None:
+def _correction(
+    moments: OutcomeMoments, number: int, binary: bool
+) -> tuple[list[float], float] | None:
     """Return what a bin adds by group, and its slope; None if it has too few outcomes."""
     from auditor_client.outcome.scored_rows import regression_of  # SciPy takes seconds to import
 

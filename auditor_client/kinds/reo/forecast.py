@@ -35,16 +35,16 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     )
     if _defined(expected, variance * cells, request.rows_per_person):
         off = _error(rows, groups, variance, cells, request)
-        line = four_fifths(groups).holds
+        threshold = four_fifths(groups).holds
         return Forecast(
             f"{who} The penalty of one strategy will then be known to within about ±{off:.2f}; the"
-            f" four-fifths rule draws its line at {line:.2f}.",
+            f" four-fifths rule draws its line at {threshold:.2f}.",
             # With a larger error even a platform without bias could not be called fair.
-            answers=off <= line,
+            answers=off <= threshold,
             enough=""
-            if off <= line
+            if off <= threshold
             else "A platform without bias could be called fair with about"
-            f" {math.ceil(people * (off / line) ** 2):,} people, or with more rows of each"
+            f" {math.ceil(people * (off / threshold) ** 2):,} people, or with more rows of each"
             " (rows_per_person).",
         )
     times = next(

@@ -73,11 +73,15 @@ def converse(
     `awaited` names the regulator who must open a run that was drawn for opening.
     """
     host = urlsplit(transport.url).netloc
-    with bar(f"Exchanging encrypted messages with {host} for {audit_id}", show=progress) as line:
+    with bar(
+        f"Exchanging encrypted messages with {host} for {audit_id}", show=progress
+    ) as progress_bar:
         for run in range(RUNS):
             party = begin()
             try:
-                return _converse(_Exchange(transport, audit_id, line, awaited, patience), party)
+                return _converse(
+                    _Exchange(transport, audit_id, progress_bar, awaited, patience), party
+                )
             except BeginAgainError:
                 if run == RUNS - 1:
                     raise
@@ -90,7 +94,7 @@ class _Exchange:
 
     transport: Transport
     audit_id: str
-    line: Bar
+    progress_bar: Bar
     awaited: Callable[[], str]
     patience: float | None
 
@@ -119,7 +123,7 @@ class _Exchange:
         return content
 
     def _say_awaited(self) -> None:
-        self.line.say(
+        self.progress_bar.say(
             f"Waiting for {self.awaited()} to open {self.audit_id}, with: auditor "
             f"regulator open {self.audit_id}. Keep this process running: only its memory "
             "holds the key of the run, without which nobody can read the sums"
@@ -130,7 +134,7 @@ def _converse(exchange: _Exchange, party: "AuditorParty") -> "AuditorParty":
     host = urlsplit(exchange.transport.url).netloc
     message: bytes | None = party.start()
     while message is not None:
-        exchange.line.say(
+        exchange.progress_bar.say(
             f"Exchanging encrypted messages with {host} for {exchange.audit_id}",
             f": {party.number} of {party.messages_expected}",
         )

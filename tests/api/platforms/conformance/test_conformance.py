@@ -26,7 +26,7 @@ from tests.system.adapters import GOSSIP, Mislabelled
 
 BY_NAME = {check.name: check for check in CHECKS}
 # In process: what a line between would mend, or refuse, is not seen by these checks.
-OF_THE_LINE = {"strangers-are-refused", "garbage-is-refused", "scores-say-their-model"}
+OF_THE_TRANSPORT = {"strangers-are-refused", "garbage-is-refused", "scores-say-their-model"}
 # A simulated platform holds nobody who is gone.
 KNOWN = {"score-answers-people-who-are-gone"}
 
@@ -57,18 +57,18 @@ def subject(good: Platform) -> Subject:
 def test_a_good_adapter_gets_nothing_wrong(subject: Subject) -> None:
     found = list(examine(subject))
     assert {each.check for each in found if each.outcome not in ("ok", "not-applicable")} == KNOWN
-    assert {each.check for each in found if each.outcome == "not-applicable"} == OF_THE_LINE
+    assert {each.check for each in found if each.outcome == "not-applicable"} == OF_THE_TRANSPORT
 
 
 def test_nor_does_it_over_http(url: str, token: Path) -> None:
-    line = AdapterClientOptions(url=url, token_file=token)
+    connection = AdapterClientOptions(url=url, token_file=token)
     with connected(url, token_file=token) as far:
-        found = list(examine(subject_of(far, explore=True, line=line)))
+        found = list(examine(subject_of(far, explore=True, connection=connection)))
     assert {each.check for each in found if each.outcome != "ok"} == KNOWN
 
 
 def test_every_check_has_a_twin() -> None:
-    assert TWINS.keys() | OF_THE_LINE == BY_NAME.keys()
+    assert TWINS.keys() | OF_THE_TRANSPORT == BY_NAME.keys()
     assert len(BY_NAME) == len(CHECKS)
 
 
