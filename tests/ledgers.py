@@ -451,7 +451,7 @@ def priced(planned: Iterable[PlannedTable]) -> dict[str, Any]:
     )
     currencies: tuple[Currency, Currency] = ("epsilon", "rho")
     amounts = {
-        currency: [total.of(currency, relation) for relation in (ADD_REMOVE, CHANGE_ONE)]
+        currency: [total.amount(currency, relation) for relation in (ADD_REMOVE, CHANGE_ONE)]
         for currency in currencies
     }
     return {

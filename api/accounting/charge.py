@@ -98,7 +98,7 @@ def charge(
     """
     # Without this the lifetime cap would not hold under change-one: see
     # docs/explanation/guarantee.md.
-    if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):
+    if any(2 * bill.exact.amount("rho", ADD_REMOVE) > bill.rho for bill in bills):
         raise BoundsError("a release must cost twice as much rho under change-one")
     budgets.debit(session, [Debit(bill.mandate, bill.debit, bill.loss) for bill in bills], at)
     platform_budget.debit(session, at, sum((bill.rho for bill in bills), Fraction(0)), settings)

@@ -51,13 +51,15 @@ def charge(
     fewer. Blocks of other people are written unchanged, so the time does not tell how many people
     were found.
     """
-    moves = [_of(burden, to_pico(burden.cost), to_pico(cap)) for burden in burdens]
-    return [[None if mask.all() else mask for mask in masks] for masks in _moved(session, moves)]
+    moves = [_new_move(burden, to_pico(burden.cost), to_pico(cap)) for burden in burdens]
+    return [
+        [None if mask.all() else mask for mask in masks] for masks in _apply_moves(session, moves)
+    ]
 
 
 def refund(session: Session, burden: LifetimeDebit) -> None:
     """Return the cost to everybody who was debited it."""
-    _moved(session, [_of(burden, -to_pico(burden.cost))])
+    _apply_moves(session, [_new_move(burden, -to_pico(burden.cost))])
 
 
 def carry_over(
@@ -73,7 +75,7 @@ def carry_over(
     `amounts` are those of `load_spent`. As many blocks are written as by a charge.
     """
     columns = ("carried", "carried_drawn") if drawn else ("carried",)
-    _moved(session, [_Move(membership, columns, amounts, uploaded)])
+    _apply_moves(session, [_Move(membership, columns, amounts, uploaded)])
 
 
 def list_debited_columns(*, drawn: bool) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ class _Move:
         return np.concatenate([each[part] for each, part in zip(self.amount, parts, strict=True)])
 
 
-def _of(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
+def _new_move(burden: LifetimeDebit, amount: int, cap: int | None = None) -> _Move:
     room = None if cap is None else cap - amount
     return _Move(
         burden.membership, list_debited_columns(drawn=burden.drawn), amount, burden.uploaded, room
@@ -162,7 +164,7 @@ def _mask(able: bytes, people: int) -> NDArray[np.bool_]:
     return np.unpackbits(np.frombuffer(able, np.uint8), count=people).astype(bool)
 
 
-def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
+def _apply_moves(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.bool_]]]:
     """Apply these changes in order; return, for each group of each, who was within the cap.
 
     Blocks are processed in chunks. This is sound, because each person is decided alone.
@@ -174,12 +176,12 @@ def _moved(session: Session, moves: Sequence[_Move]) -> list[list[NDArray[np.boo
     columns = tuple(dict.fromkeys(["spent", *(name for move in moves for name in move.columns)]))
     for blocks in Blocks.chunks(session, rewritten, columns, made=mine):
         for move, masks in zip(moves, able, strict=True):
-            _move(blocks, move, masks)
+            _apply_to_blocks(blocks, move, masks)
         blocks.save(session)
     return able
 
 
-def _move(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
+def _apply_to_blocks(blocks: Blocks, move: _Move, able: list[NDArray[np.bool_]]) -> None:
     """Add to the balances in these blocks, and record in `able` who was debited."""
     parts = [blocks.part(group) for group in move.groups]
     here = [group[part] for group, part in zip(move.groups, parts, strict=True)]

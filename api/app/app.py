@@ -136,7 +136,8 @@ def _lifespan(container: Container) -> Callable[[FastAPI], AbstractAsyncContextM
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         """Run the embedded worker, and sign checkpoints, while the application runs."""
-        current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads
+        capacity = Capacity.from_settings(container.settings)
+        current_default_thread_limiter().total_tokens = capacity.threads
         try:
             await run_in_threadpool(
                 record_state, container.store, container.settings, container.platform

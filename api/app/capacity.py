@@ -73,7 +73,7 @@ class Capacity:
             raise ValueError(f"{self.requests} threads and {self.uploads} uploads leave no permit")
 
     @classmethod
-    def of(cls, settings: Settings) -> "Capacity":
+    def from_settings(cls, settings: Settings) -> "Capacity":
         return cls(settings.request_threads, settings.uploads_at_once)
 
     @property
@@ -158,6 +158,8 @@ def open_file_limit() -> int:
 
 def client_connections(settings: Settings, files: int) -> int:
     """Return the number of client connections that fit into the limit of open files."""
-    reserved = _OTHER_FILES + _TURNS * ACCEPTED_AT_ONCE + Capacity.of(settings).connections
+    reserved = (
+        _OTHER_FILES + _TURNS * ACCEPTED_AT_ONCE + Capacity.from_settings(settings).connections
+    )
     # A connection may need a second file: the spooled body of an upload.
     return max(16, min(settings.client_connections, files - reserved))

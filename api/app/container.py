@@ -116,11 +116,11 @@ class Container:
 
     @property
     def calendar(self) -> Calendar:
-        return Calendar.of(self.settings)
+        return Calendar.from_settings(self.settings)
 
     @cached_property
     def two_party(self) -> TwoPartyParts:
-        slots = asyncio.Semaphore(Capacity.of(self.settings).exchanges)
+        slots = asyncio.Semaphore(Capacity.from_settings(self.settings).exchanges)
         parts = self.store, self.platform, self.signing_keys, self.settings, self.runs
         return TwoPartyParts(*parts, self.origin, slots)
 
@@ -157,7 +157,9 @@ def build_container(
     settings: Settings, platform: Platform, engine: Engine | None = None
 ) -> Container:
     """Build the parts of one deployment. Without an engine, this process reads the people."""
-    store = Store(settings.database_url, Capacity.of(settings).connections, SERVING_LIMITS)
+    store = Store(
+        settings.database_url, Capacity.from_settings(settings).connections, SERVING_LIMITS
+    )
     auth = build_auth(store, settings, KeyEntries())
     rates = SharedRates(store, settings)
     requests = rates.buckets("requests", Rate(settings.requests_per_minute, settings.burst))

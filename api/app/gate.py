@@ -76,7 +76,7 @@ class Gate:
         early: EarlyShedding | None = None,
         backlog: Backlog | None = None,
     ) -> None:
-        capacity = Capacity.of(settings)
+        capacity = Capacity.from_settings(settings)
         self.app = app
         self.settings = settings
         self._authenticate = authenticate

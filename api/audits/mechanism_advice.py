@@ -48,7 +48,7 @@ def _noise(mechanism: Mechanism) -> Advice:
 def _above_edges(tree: LaplaceTree) -> Advice:
     """Compare a tree with a score histogram at one epsilon, on the share above the worst edge."""
     leaves = tree.bounds.shape[-1]
-    epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
+    epsilon = Fraction(tree.price.amount("epsilon", "add-remove"))
     one = math.sqrt(2) * tree.bounds.added.l1 / float(epsilon)
     of_tree, of_bins = (one * math.sqrt(variance) for variance in tail_variances(leaves))
     if of_tree < of_bins:
@@ -68,7 +68,7 @@ def _above_edges(tree: LaplaceTree) -> Advice:
 def _cumulative(tree: LaplaceTree) -> Advice:
     """Return the better of a tree and running sums of separately noised bins, at one epsilon."""
     leaves = tree.bounds.shape[-1]
-    epsilon = Fraction(tree.price.of("epsilon", "add-remove"))
+    epsilon = Fraction(tree.price.amount("epsilon", "add-remove"))
     flat = math.sqrt(2 * leaves) * tree.bounds.added.l1 / float(epsilon)
     if tree.standard_deviation <= flat:
         return Advice(

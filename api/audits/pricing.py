@@ -143,6 +143,6 @@ def _relations(price: ExactPrice, currency: Currency) -> BothRelations | None:
 
 def _both(price: ExactPrice, currency: Currency) -> dict[str, Decimal]:
     return {
-        "add_remove": as_decimal(price.of(currency, ADD_REMOVE)),
-        "change_one": as_decimal(price.of(currency, CHANGE_ONE)),
+        "add_remove": as_decimal(price.amount(currency, ADD_REMOVE)),
+        "change_one": as_decimal(price.amount(currency, CHANGE_ONE)),
     }

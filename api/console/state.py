@@ -48,7 +48,7 @@ def build_console(parts: ConsoleParts) -> Console:
     console = Console(
         parts=parts,
         base=urlsplit(settings.issuer).path.rstrip("/"),
-        cookies=Cookies.of(settings),
+        cookies=Cookies.from_settings(settings),
         static=StaticFiles.load(),
         templates=_templates(),
         outside=OutsideSignIn(issuer, settings.issuer) if issuer and issuer.sign_in else None,

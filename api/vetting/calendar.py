@@ -22,7 +22,7 @@ class Calendar:
     holidays: frozenset[date] = frozenset()
 
     @classmethod
-    def of(cls, settings: Settings) -> "Calendar":
+    def from_settings(cls, settings: Settings) -> "Calendar":
         return cls(ZoneInfo(settings.time_zone), frozenset(settings.holidays))
 
     def is_working_day(self, day: date) -> bool:

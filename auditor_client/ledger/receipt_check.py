@@ -56,7 +56,10 @@ def _check_price(price: Price) -> None:
     for currency, both in paid.items():
         added = INFINITE if both is None else Fraction(both.add_remove)
         changed = INFINITE if both is None else Fraction(both.change_one)
-        if (worth.of(currency, ADD_REMOVE), worth.of(currency, CHANGE_ONE)) != (added, changed):
+        if (worth.amount(currency, ADD_REMOVE), worth.amount(currency, CHANGE_ONE)) != (
+            added,
+            changed,
+        ):
             raise ReceiptError(
                 "The receipt is signed, but its price is not the sum of its parts. Keep "
                 "the receipt and tell the regulator.",

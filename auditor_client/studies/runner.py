@@ -181,11 +181,11 @@ class Run:
 
     def _request(self, name: str) -> AuditRequest:
         asked, requests = self.study.audits[name], self.auditor.audits.requests
-        earlier = {each: self._earlier(asked, of) for each, of in asked.earlier.items()}
+        earlier = {each: self._earlier(asked, source) for each, source in asked.earlier.items()}
         try:
             return request_of(asked, self.made, requests, self.study.delta_each, earlier)
         except InputError as error:
-            for paid in (of for of in asked.earlier.values() if of in self.made.audits):
+            for paid in (each for each in asked.earlier.values() if each in self.made.audits):
                 error.add_note(
                     f"{paid} is paid, and its receipt is stored. To continue without "
                     f"{name}, remove it from the file, which makes it another study."

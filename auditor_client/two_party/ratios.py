@@ -165,21 +165,23 @@ class Ratios:
         return np.array([s * above + below, -2 * s * above, above])
 
 
-def difference(one: Average, other: Average, of: Ratios, delta: float) -> GroupDifference:
+def difference(one: Average, other: Average, ratios: Ratios, delta: float) -> GroupDifference:
     """Return one average minus another, from their own limits (MOVER) and a bound of shared
     people.
     """
     value = one.value - other.value
-    if of.weight_squares is not None or not math.isfinite(value):
+    if ratios.weight_squares is not None or not math.isfinite(value):
         return GroupDifference(
             one.group, other.group, value, one.low - other.high, one.high - other.low
         )
-    between = 0.0 if of.two_valued else value**2
+    between = 0.0 if ratios.two_valued else value**2
     # q² · m(θ_a - θ_b)² / (2 max(D_a, D_b))
-    shared = quantile(delta / 2) ** 2 * of.rows * between / (2 * max(one.people, other.people, 1.0))
+    shared = (
+        quantile(delta / 2) ** 2 * ratios.rows * between / (2 * max(one.people, other.people, 1.0))
+    )
     down = math.sqrt((one.value - one.low) ** 2 + (other.high - other.value) ** 2 + shared)
     up = math.sqrt((one.high - one.value) ** 2 + (other.value - other.low) ** 2 + shared)
-    span = of.high - of.low
+    span = ratios.high - ratios.low
     low, high = max(value - down, -span), min(value + up, span)
     return GroupDifference(one.group, other.group, value, low, high)
 

@@ -46,7 +46,7 @@ def make_history(
     hours = rng.integers(0, 24, viewers.shape).astype(np.float64)
     computers = rng.random(viewers.shape) < 0.4
     rows = range(len(catalogue))
-    leaning = np.stack([appeals.of(catalogue[row], viewers[row]) for row in rows])
+    leaning = np.stack([appeals.log_odds(catalogue[row], viewers[row]) for row in rows])
     leaning += np.stack([_now(catalogue[row], hours[row], computers[row]) for row in rows])
     chances = 1 / (1 + np.exp(-leaning))
     return History(viewers, hours, computers, stream(seed, "clicks").random(hours.shape) < chances)
@@ -60,7 +60,7 @@ class _Appeals:
     work: WorkHistory
     homes: Homes
 
-    def of(self, piece: Piece, persons: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_odds(self, piece: Piece, persons: NDArray[np.int64]) -> NDArray[np.float64]:
         kind = piece.content["kind"]
         appeal = _BASE[kind] + 0.9 * self.interests.tastes[persons, TOPICS.index(piece.topic)]
         appeal += _WEALTH[kind] * self.homes.neighbourhood[persons, 0]
@@ -85,6 +85,6 @@ def _exposed(seed: int, catalogue: tuple[Piece, ...], appeals: _Appeals) -> NDAr
     shown = []
     for piece in catalogue:
         candidates = np.searchsorted(online, rng.random(_CANDIDATES) * online[-1])
-        fits = 0.5 * appeals.of(piece, candidates) + rng.gumbel(size=_CANDIDATES)
+        fits = 0.5 * appeals.log_odds(piece, candidates) + rng.gumbel(size=_CANDIDATES)
         shown.append(candidates[np.argsort(-fits)[:_VIEWS]])
     return np.stack(shown)

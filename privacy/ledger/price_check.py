@@ -142,20 +142,20 @@ def _both(price: Both | None) -> tuple[Amount, Amount]:
 
 def _check_consistent(paid: ExactPrice) -> None:
     """Raise an error if the price violates a rule that holds for every release."""
-    if paid.of("epsilon", CHANGE_ONE) < paid.of("epsilon", ADD_REMOVE):
+    if paid.amount("epsilon", CHANGE_ONE) < paid.amount("epsilon", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less epsilon than adding one",
             case="change-one-below-add-remove-epsilon",
         )
     # The lifetime cap holds under change-one because of this: docs/explanation/guarantee.md.
-    if paid.of("rho", CHANGE_ONE) < 2 * paid.of("rho", ADD_REMOVE):
+    if paid.amount("rho", CHANGE_ONE) < 2 * paid.amount("rho", ADD_REMOVE):
         raise EvidenceError(
             "changing one person costs less rho than adding one and removing one",
             case="change-one-below-add-remove-rho",
         )
     for relation in RELATIONS:
         # rho ≤ epsilon² / 2, with equality for a single table   [BS16]
-        if 2 * paid.of("rho", relation) > paid.of("epsilon", relation) ** 2:
+        if 2 * paid.amount("rho", relation) > paid.amount("epsilon", relation) ** 2:
             raise EvidenceError("its rho is more than its epsilon² / 2", case="rho-above-epsilon")
 
 

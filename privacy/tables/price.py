@@ -69,7 +69,7 @@ class ExactPrice:
         """Return the price of the largest loss of all people together."""
         return cls({(EXPLORATION, MAX_LOSS): loss})
 
-    def of(self, currency: Currency, relation: Relation) -> Amount:
+    def amount(self, currency: Currency, relation: Relation) -> Amount:
         return self.amounts.get((currency, relation), Fraction(0))
 
     @property
@@ -78,7 +78,7 @@ class ExactPrice:
 
     def debit(self, currency: Currency) -> Amount:
         """Return the debit of an account in this currency: always the change-one price."""
-        return self.of(currency, CHANGE_ONE)
+        return self.amount(currency, CHANGE_ONE)
 
     def __add__(self, other: "ExactPrice") -> "ExactPrice":
         # The price of two releases together is the sum. [BS16]

@@ -79,7 +79,7 @@ def test_no_more_is_revealed_than_epsilon_allows(
     neighbours: Any, each: int, relation: Relation
 ) -> None:
     mechanism, (one, other) = statistics(neighbours(each), each)
-    claimed = float(mechanism.price.of("epsilon", relation))
+    claimed = float(mechanism.price.amount("epsilon", relation))
     # False failure: 1e-7 for each look.
     assert advantage(one, other) <= allowed(claimed) + margin(RUNS)
     assert epsilon_at_least(one, other) <= claimed

@@ -117,7 +117,7 @@ def test_a_cookie_that_we_did_not_sign_is_nobodys(
         caller = load_caller(session, ada.researcher_id)
         assert caller is not None
         secret = sessions.open_session(session, caller)
-    cookies = Cookies.of(sqlite_deployment.service.settings)
+    cookies = Cookies.from_settings(sqlite_deployment.service.settings)
     signed = Response()
     cookies.write(signed, "session", secret, 60)
     good = SimpleCookie(signed.headers["set-cookie"])["console_session"].value

@@ -113,7 +113,7 @@ def _signed_in(scene: Scene, caller: Caller) -> Visitor:
     with httpx2.Client(base_url=scene.deployment.url) as browser:
         link = browser.post("/v1/me/console", headers=caller.headers).json()["url"]
         browser.get(link)
-        cookies = Cookies.of(scene.deployment.service.settings)
+        cookies = Cookies.from_settings(scene.deployment.service.settings)
         visit = browser.cookies["console_visit"].strip('"').rpartition(".")[0]
         form = {"code": link.partition("code=")[2], "token": cookies.token(visit)}
         browser.post("/console/sign-in", data=form)
@@ -130,7 +130,7 @@ def _signed_out(scene: Scene, name: str, was: Visitor | None) -> Visitor:
         answer = httpx2.post(f"{scene.deployment.url}/console/sign-out", headers=headers)
         assert answer.status_code == 303, answer.text
         return Visitor(name, None, owner, was.cookie, was.token)
-    cookies = Cookies.of(scene.deployment.service.settings)
+    cookies = Cookies.from_settings(scene.deployment.service.settings)
     with httpx2.Client(base_url=scene.deployment.url) as browser:
         browser.get("/console/sign-in")
         visit = browser.cookies["console_visit"].strip('"')

@@ -129,7 +129,7 @@ def test_as_many_files_may_be_open_as_connections_are_taken(subject: DoctorSubje
     # Each of them may have a spooled body too.
     assert client_connections(settings, int(files) // 2) == settings.client_connections
     [few] = unit_values("platform-auditor-worker@.service", "LimitNOFILE")
-    assert int(few) > 10 * Capacity.of(settings).connections
+    assert int(few) > 10 * Capacity.from_settings(settings).connections
 
 
 @pytest.mark.parametrize("name", UNITS)

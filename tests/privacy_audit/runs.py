@@ -81,7 +81,7 @@ def claimed(case: Case) -> float:
         return Worst(case.searched).claimed(case.currency, case.relation)
     if case.intersected:
         price = waist.price(intersected.plan_of(case.request))
-        return float(price.of(case.currency, case.relation))
+        return float(price.amount(case.currency, case.relation))
     plan = plan_of(case, len(case.neighbours().one.upload))
     return float(waist.price(plan).of(case.currency, case.relation))
 

@@ -39,7 +39,7 @@ class Worst:
 
     def claimed(self, currency: Currency, relation: Relation) -> float:
         prices = [waist.price(option.plan) for option in self.options]
-        return float(sum(price.of(currency, relation) for price in prices))
+        return float(sum(price.amount(currency, relation) for price in prices))
 
     def statistics(self, relation: Relation, runs: int) -> dict[str, tuple[Samples, Samples]]:
         pair = worst_pair(self.options[0], relation)

@@ -26,7 +26,7 @@ def test_no_answer_repeats_the_host_of_the_request(
 
 
 def test_cookies_over_tls_are_bound_to_the_host() -> None:
-    cookies = Cookies.of(make_settings("sqlite://", "https://audit.example/platform"))
+    cookies = Cookies.from_settings(make_settings("sqlite://", "https://audit.example/platform"))
     answer = Response()
     cookies.write(answer, "session", "secret", 60)
     cookie = SimpleCookie(answer.headers["set-cookie"])["__Host-console_session"]

@@ -133,7 +133,7 @@ def test_a_stream_of_the_console_ends_with_its_session(host: Deployment, world: 
     with host.service.store.write() as session:
         secret = sessions.open_session(session, researcher_of(host, auditor))
     written = Response()
-    Cookies.of(host.service.settings).write(written, "session", secret, 600)
+    Cookies.from_settings(host.service.settings).write(written, "session", secret, 600)
     cookie = {"cookie": written.headers["set-cookie"].partition(";")[0]}
     path = audit.replace("/v1/", "/console/") + "/events"
     client = httpx2.Client(base_url=host.url, headers=cookie, timeout=PATIENCE)

@@ -32,7 +32,7 @@ class Cookies:
     secure: bool
 
     @classmethod
-    def of(cls, settings: Settings) -> "Cookies":
+    def from_settings(cls, settings: Settings) -> "Cookies":
         address = urlsplit(settings.issuer)
         key = hmac.digest(decode(settings.key_encryption_key), _PURPOSE, "sha256")
         secure = address.scheme == "https"

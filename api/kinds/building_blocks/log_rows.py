@@ -109,7 +109,7 @@ class SelectedRows:
         """Return the first index and the number of each person's rows, ordered by person."""
         return find_runs(self.person)
 
-    def of(self, persons: Persons) -> "SelectedRows":
+    def select_people(self, persons: Persons) -> "SelectedRows":
         """Return the rows of these sorted people, from rows that are ordered by person."""
         first, rows = self.runs
         who = self.person[first]
@@ -130,7 +130,7 @@ def draw_rows(
     """Yield the rows of an audience with the number of their group, a batch of people at a time."""
     for persons, rows in _of_everybody(logs, selection, membership, secret):
         for group, members in enumerate(membership.groups):
-            yield group, rows.of(_within(members, persons))
+            yield group, rows.select_people(_within(members, persons))
 
 
 def _of_everybody(
@@ -199,7 +199,7 @@ def _grouped(
     """Yield all rows at once if nobody is in two groups, otherwise group by group."""
     if len(membership.groups) == 1 or membership.groups_per_person > 1:
         for group, members in enumerate(membership.groups):
-            yield group, rows.of(_within(members, persons))
+            yield group, rows.select_people(_within(members, persons))
         return
     group_of = np.empty(len(persons), np.intp)
     for group, members in enumerate(membership.groups):
@@ -249,7 +249,7 @@ def _read(logs: Logs, log: Log, selection: Selection, persons: Persons) -> Selec
     del parts  # freed before everything is copied once more
     if not _is_ordered(rows.person):
         rows = rows.take(np.argsort(rows.person, kind="stable"))
-    return rows.of(persons)
+    return rows.select_people(persons)
 
 
 def _size(part: pa.Table) -> int:

@@ -59,7 +59,7 @@ def connections_are_enough(subject: DoctorSubject) -> str | None:
     """Compare the connections that running processes may open with the limit of PostgreSQL."""
     if subject.is_sqlite:
         raise NotApplicableError("SQLite has no limit on connections")
-    each = Capacity.of(subject.settings).connections
+    each = Capacity.from_settings(subject.settings).connections
     with subject.store.read() as session:
         accepted = _accepted_connections(session)
         running = max(1, _running_processes(session))

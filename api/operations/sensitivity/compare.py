@@ -53,7 +53,7 @@ def claims(plan: waist.ReleasePlan) -> dict[tuple[str, Relation], Reach]:
 
 def prices(plan: waist.ReleasePlan, currency: Currency) -> dict[Relation, Fraction]:
     price = waist.price(plan)
-    return {relation: Fraction(price.of(currency, relation)) for relation in RELATIONS}
+    return {relation: Fraction(price.amount(currency, relation)) for relation in RELATIONS}
 
 
 def compare(plan: waist.ReleasePlan, stacks: Stacks) -> Largest:

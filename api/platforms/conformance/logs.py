@@ -125,5 +125,5 @@ def _read(subject: Subject, name: str, log: Log, persons: Persons) -> pa.Table:
 def _counts(rows: pa.Table, persons: Persons) -> Persons:
     """Return the number of rows of each of these people."""
     found, counts = np.unique(np.asarray(rows["person"], np.int64), return_counts=True)
-    of = dict(zip(found.tolist(), counts.tolist(), strict=True))
-    return np.array([of.get(person, 0) for person in persons.tolist()], np.int64)
+    counts_by_person = dict(zip(found.tolist(), counts.tolist(), strict=True))
+    return np.array([counts_by_person.get(person, 0) for person in persons.tolist()], np.int64)

@@ -108,7 +108,7 @@ class _Reading:
             low, high = self._span(parameter)
             return {"low": low, "high": high}
         if parameter.role == "words" and parameter.among and (value is None or value == ALL):
-            return words_among(self._log(), parameter.among, self._of(parameter.other))
+            return words_among(self._log(), parameter.among, self._value_of(parameter.other))
         return None if value is None else READERS[parameter.role](value, parameter)
 
     def _bins(self, parameter: RequestParameter, value: Any) -> Any:
@@ -130,15 +130,15 @@ class _Reading:
         if parameter.over == "scores":
             scores = self.facts.catalogue().score_range
             return scores.low, scores.high
-        return column_range(self._log(), self._of(parameter.other))
+        return column_range(self._log(), self._value_of(parameter.other))
 
-    def _of(self, name: str | None) -> str:
+    def _value_of(self, name: str | None) -> str:
         """Return the given value of another parameter, or None."""
         known = {each.name: each for each in parameters_of(self.contract.request)}
         return str(self._said(known[name])) if name else ""
 
     def _log(self) -> LogOffer:
-        return log_offer(self.facts.catalogue(), self._of("log"))
+        return log_offer(self.facts.catalogue(), self._value_of("log"))
 
     def _noise(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the noise of a kind that accepts both mechanisms (default: Laplace noise at ε =

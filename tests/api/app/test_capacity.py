@@ -45,4 +45,4 @@ def test_a_running_service_has_as_many_threads_as_it_argues_from(
 
     with listening(app, port):
         found = httpx2.get(f"http://127.0.0.1:{port}/threads").json()
-    assert found == Capacity.of(settings).threads
+    assert found == Capacity.from_settings(settings).threads

@@ -22,9 +22,9 @@ from tests.world import make_settings
 ROLES: dict[str, Role] = {"ada": "auditor", "bob": "auditor", "olga": "operator"}
 SETTINGS = make_settings("sqlite://", "http://127.0.0.1:1", body_seconds=0.5)
 SMALL, LARGE = SETTINGS.anonymous_body_bytes, SETTINGS.max_body_bytes
-SHARES = Capacity.of(SETTINGS).shares
-WRITES = Capacity.of(SETTINGS).writes
-READS = Capacity.of(SETTINGS).reads
+SHARES = Capacity.from_settings(SETTINGS).shares
+WRITES = Capacity.from_settings(SETTINGS).writes
+READS = Capacity.from_settings(SETTINGS).reads
 SIGN_IN = ("/oauth/token", "/oauth/revoke", "/console/sign-in")
 
 

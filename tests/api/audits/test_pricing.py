@@ -112,5 +112,5 @@ def test_a_gaussian_release_is_due_in_rho_alone() -> None:
     with pytest.raises(ValueError, match="epsilon"):
         require_currency(shown, "epsilon")
     exact = exact_price(shown)
-    assert exact.of("epsilon", ADD_REMOVE) == exact.of("epsilon", CHANGE_ONE) == INFINITE
-    assert exact.of("rho", CHANGE_ONE) == 1
+    assert exact.amount("epsilon", ADD_REMOVE) == exact.amount("epsilon", CHANGE_ONE) == INFINITE
+    assert exact.amount("rho", CHANGE_ONE) == 1

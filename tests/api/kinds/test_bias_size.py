@@ -170,8 +170,8 @@ def test_the_price_is_what_was_asked_and_twice_that_for_a_change() -> None:
         facts = AudienceFacts(("g0", "g1"), 1, None, fixed_slots=slots)
         plan = KIND.plan(asked(epsilon="0.3", rows_per_person=3, places=5), facts)
         price = waist.price(plan)
-        assert price.of("epsilon", "add-remove") * 10 == 3
-        assert price.of("epsilon", "change-one") * 10 == 6
+        assert price.amount("epsilon", "add-remove") * 10 == 3
+        assert price.amount("epsilon", "change-one") * 10 == 6
         assert plan["sums"].scale == pytest.approx((60 if slots else 30) / 0.3 * BIAS_UNIT)
 
 
@@ -183,7 +183,7 @@ def test_gaussian_noise_is_priced_by_how_far_a_change_goes() -> None:
             plan = KIND.plan(asked(**gaussian, rows_per_person=3, places=places), facts)
             assert plan["sums"].bounds.changed.l2_squared == most * (3 * BIAS_UNIT) ** 2
             price = waist.price(plan)
-            assert price.of("rho", "add-remove") * 2 == price.of("rho", "change-one") == 1
+            assert price.amount("rho", "add-remove") * 2 == price.amount("rho", "change-one") == 1
 
 
 def test_rows_without_an_outcome_had_no_opportunity(tmp_path: Path) -> None:

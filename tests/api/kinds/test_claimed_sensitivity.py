@@ -201,5 +201,5 @@ def test_a_table_costs_what_was_asked_and_twice_that_for_a_change(
     assert list(plan) == [table]
     currency: Currency = "rho" if request_.get("rho") else "epsilon"
     price = waist.price(plan)
-    assert price.of(currency, ADD_REMOVE) == Fraction("0.3")
+    assert price.amount(currency, ADD_REMOVE) == Fraction("0.3")
     assert price.debit(currency) == times * Fraction("0.3")

@@ -147,8 +147,8 @@ def test_the_price_is_what_was_asked_and_twice_that_for_a_change(
     request = asked(mechanism=mechanism, rows_per_person=m, **amounts)
     facts = AudienceFacts(("g0", "g1", "g2"), k, None, fixed_slots=slots)
     price = waist.price(KIND.plan(request, facts))
-    assert price.of(currency, "add-remove") * 10 == 3
-    assert price.of(currency, "change-one") * 10 == 6
+    assert price.amount(currency, "add-remove") * 10 == 3
+    assert price.amount(currency, "change-one") * 10 == 6
 
 
 def test_a_sample_of_exact_size_has_twice_the_noise() -> None:

@@ -182,8 +182,8 @@ def test_the_price_is_what_was_asked_and_twice_that() -> None:
     for facts in (FACTS, AudienceFacts(("g0",), 1, None)):
         for request in (asked(), asked(rows_per_person=5), asked(days=[], strategies=["new"])):
             price = waist.price(KIND.plan(request, facts))
-            assert price.of("epsilon", "add-remove") == 1
-            assert price.of("epsilon", "change-one") == 2
+            assert price.amount("epsilon", "add-remove") == 1
+            assert price.amount("epsilon", "change-one") == 2
 
 
 @pytest.mark.parametrize(

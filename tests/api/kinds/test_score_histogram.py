@@ -168,10 +168,10 @@ def test_bins_and_sizes_cost_what_is_asked_for_each(
     """Sizes get a quarter of epsilon, a sixteenth of rho, and a millionth at least."""
     unset = {"epsilon": None} if "rho" in changes else {}
     plan = KIND.plan(asked(**unset, **changes), FACTS)
-    found = [plan[name].price.of(currency, ADD_REMOVE) for name in ("bins", "sizes")]
+    found = [plan[name].price.amount(currency, ADD_REMOVE) for name in ("bins", "sizes")]
     assert found == [Fraction(for_bins), Fraction(for_sizes)]
     total = waist.price(plan)
-    assert total.of(currency, ADD_REMOVE) == Fraction(for_bins) + Fraction(for_sizes)
+    assert total.amount(currency, ADD_REMOVE) == Fraction(for_bins) + Fraction(for_sizes)
     assert total.debit(currency) == 2 * (Fraction(for_bins) + Fraction(for_sizes))
 
 

@@ -129,8 +129,8 @@ def test_everybody_is_in_one_cell_of_each_of_their_groups(k: int) -> None:
 def test_the_price_is_epsilon_and_twice_that_when_one_person_changes() -> None:
     facts = AudienceFacts(("g0", "g1"), 1, None)
     cost = price(KIND.plan(request(epsilon="0.5"), facts))
-    assert cost.of("epsilon", ADD_REMOVE) == Fraction(1, 2)
-    assert cost.of("epsilon", CHANGE_ONE) == 1
+    assert cost.amount("epsilon", ADD_REMOVE) == Fraction(1, 2)
+    assert cost.amount("epsilon", CHANGE_ONE) == 1
     drawn = AudienceFacts(("g0", "g1"), 1, (5, 5), fixed_slots=True)
     wide, narrow = (KIND.plan(request(), each)[BALANCES] for each in (drawn, facts))
     assert wide.scale >= 2 * narrow.scale * 0.999

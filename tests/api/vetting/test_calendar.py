@@ -119,7 +119,7 @@ def test_the_calendar_comes_from_the_settings() -> None:
         time_zone="Europe/Dublin",
         holidays=["2026-03-17", "2026-12-25"],
     )
-    calendar = Calendar.of(settings)
+    calendar = Calendar.from_settings(settings)
     assert calendar.zone.key == "Europe/Dublin"
     assert not calendar.is_working_day(date(2026, 3, 17))
     assert calendar.is_working_day(date(2026, 3, 18))

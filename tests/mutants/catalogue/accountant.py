@@ -14,8 +14,8 @@ MUTANTS = (
         "cheap_changes_are_charged",
         "A release whose change costs less than twice the rho of adding is charged.",
         "api/accounting/charge.py",
-        'if any(2 * bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):',
-        'if any(bill.exact.of("rho", ADD_REMOVE) > bill.rho for bill in bills):',
+        'if any(2 * bill.exact.amount("rho", ADD_REMOVE) > bill.rho for bill in bills):',
+        'if any(bill.exact.amount("rho", ADD_REMOVE) > bill.rho for bill in bills):',
         (f"{BILLS}::test_a_change_that_costs_less_than_twice_the_rho_is_charged_to_nobody",),
     ),
     Mutant(
@@ -23,7 +23,7 @@ MUTANTS = (
         "A mandate is debited the add/remove price.",
         "api/accounting/charge.py",
         "return Fraction(self.exact.debit(self.mandate.currency))",
-        "return Fraction(self.exact.of(self.mandate.currency, ADD_REMOVE))",
+        "return Fraction(self.exact.amount(self.mandate.currency, ADD_REMOVE))",
         (f"{BILLS}::test_a_bill_is_paid_at_the_change_one_price_by_everybody",),
     ),
     Mutant(
@@ -31,7 +31,7 @@ MUTANTS = (
         "Platform and people are debited the add/remove rho.",
         "api/accounting/charge.py",
         'return Fraction(self.exact.debit("rho"))',
-        'return Fraction(self.exact.of("rho", ADD_REMOVE))',
+        'return Fraction(self.exact.amount("rho", ADD_REMOVE))',
         (f"{BILLS}::test_a_bill_is_paid_at_the_change_one_price_by_everybody",),
     ),
     Mutant(
@@ -97,8 +97,8 @@ MUTANTS = (
         "refund_charges_again",
         "A refund debits people once more.",
         "api/accounting/lifetime_caps.py",
-        "_of(burden, -to_pico(burden.cost))",
-        "_of(burden, to_pico(burden.cost))",
+        "_new_move(burden, -to_pico(burden.cost))",
+        "_new_move(burden, to_pico(burden.cost))",
         (f"{BILLS}::test_what_a_charge_takes_its_refund_gives_back_once",),
     ),
     Mutant(

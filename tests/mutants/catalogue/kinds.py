@@ -184,7 +184,7 @@ MUTANTS = (
         "rows_of_strangers_count",
         "Rows of people who are not in the audience are read.",
         "api/kinds/building_blocks/log_rows.py",
-        "    return rows.of(persons)\n",
+        "    return rows.select_people(persons)\n",
         "    return rows\n",
         (f"{READ}::test_rows_of_strangers_are_in_no_group",),
         raises=("IndexError",),

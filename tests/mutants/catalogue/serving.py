@@ -27,8 +27,8 @@ MUTANTS = (
         "threads_are_not_sized",
         "The pool has as many threads as AnyIO likes.",
         "api/app/app.py",
-        "current_default_thread_limiter().total_tokens = Capacity.of(container.settings).threads",
-        "Capacity.of(container.settings)",
+        "current_default_thread_limiter().total_tokens = capacity.threads",
+        "pass",
         (f"{CAPACITY}::test_a_running_service_has_as_many_threads_as_it_argues_from",),
     ),
     Mutant(

@@ -73,8 +73,8 @@ MUTANTS = (
         "debit_of_add_remove",
         "Accounts are charged the add/remove price.",
         "privacy/tables/price.py",
-        "return self.of(currency, CHANGE_ONE)",
-        "return self.of(currency, ADD_REMOVE)",
+        "return self.amount(currency, CHANGE_ONE)",
+        "return self.amount(currency, ADD_REMOVE)",
         (f"{PRICE}::test_the_debit_is_the_change_one_price",),
     ),
     Mutant(

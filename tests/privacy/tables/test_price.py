@@ -40,8 +40,8 @@ def tenths(add_remove: int, change_one: int) -> ExactPrice:
 
 def test_ten_tenths_are_one_under_both_relations() -> None:
     total = sum([tenths(1, 2)] * 10, FREE)
-    assert total.of("epsilon", ADD_REMOVE) == 1
-    assert total.of("epsilon", CHANGE_ONE) == 2
+    assert total.amount("epsilon", ADD_REMOVE) == 1
+    assert total.amount("epsilon", CHANGE_ONE) == 2
 
 
 def test_the_debit_is_the_change_one_price() -> None:
@@ -51,7 +51,7 @@ def test_the_debit_is_the_change_one_price() -> None:
 
 
 def test_a_currency_that_is_absent_costs_nothing() -> None:
-    assert FREE.of("rho", ADD_REMOVE) == 0
+    assert FREE.amount("rho", ADD_REMOVE) == 0
     assert (FREE + tenths(1, 2)).amounts == tenths(1, 2).amounts
 
 
@@ -68,8 +68,8 @@ def test_paying_is_judged_in_every_currency_and_to_the_last_digit() -> None:
 
 def test_a_pure_price_is_exact_in_both_currencies() -> None:
     price = ExactPrice.epsilon(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
-    assert price.of("epsilon", CHANGE_ONE) == Fraction(2, 3)
-    assert price.of("rho", ADD_REMOVE) == Fraction(1, 18)
+    assert price.amount("epsilon", CHANGE_ONE) == Fraction(2, 3)
+    assert price.amount("rho", ADD_REMOVE) == Fraction(1, 18)
     assert price.debit("rho") == Fraction(2, 9)
     total: Amount = sum([price] * 3, FREE).debit("epsilon")
     assert isinstance(total, Fraction)
@@ -94,8 +94,8 @@ def test_a_sum_pays_for_its_parts_and_a_part_for_the_sum_only_if_the_rest_is_fre
 
 def test_a_gaussian_release_has_a_rho_and_no_epsilon() -> None:
     price = ExactPrice.rho(add_remove=Fraction(1, 3), change_one=Fraction(2, 3))
-    assert (price.of("rho", ADD_REMOVE), price.debit("rho")) == (Fraction(1, 3), Fraction(2, 3))
-    assert price.of("epsilon", ADD_REMOVE) == price.debit("epsilon") == INFINITE
+    assert (price.amount("rho", ADD_REMOVE), price.debit("rho")) == (Fraction(1, 3), Fraction(2, 3))
+    assert price.amount("epsilon", ADD_REMOVE) == price.debit("epsilon") == INFINITE
     assert not ExactPrice.epsilon(add_remove=Fraction(10**9), change_one=Fraction(10**9)).covers(
         price
     )

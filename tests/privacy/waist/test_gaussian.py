@@ -36,17 +36,17 @@ def test_the_scale_is_the_reach_over_the_root_of_twice_rho(rho: Fraction) -> Non
 def test_opendp_vouches_for_the_price_under_both_relations(rho: Fraction) -> None:
     mechanism = DiscreteGaussian(REACH, rho)
     assert rho_of(mechanism.scale, 6.0) <= rho
-    assert rho_of(mechanism.scale, 12.0) <= mechanism.price.of("rho", CHANGE_ONE)
+    assert rho_of(mechanism.scale, 12.0) <= mechanism.price.amount("rho", CHANGE_ONE)
     assert rho_of(mechanism.scale * 0.999, 6.0) > rho
 
 
 def test_a_change_costs_by_its_own_reach() -> None:
     price = DiscreteGaussian(REACH, Fraction(1, 2)).price
-    assert price.of("rho", ADD_REMOVE) == Fraction(1, 2)
-    assert price.of("rho", CHANGE_ONE) == 2  # four times: twice as far
-    assert price.of("epsilon", ADD_REMOVE) == INFINITE
+    assert price.amount("rho", ADD_REMOVE) == Fraction(1, 2)
+    assert price.amount("rho", CHANGE_ONE) == 2  # four times: twice as far
+    assert price.amount("epsilon", ADD_REMOVE) == INFINITE
     counts = DiscreteGaussian(Bounds.counts((3,), 2), Fraction(1, 2)).price
-    assert counts.of("rho", CHANGE_ONE) == 1  # other cells: twice in squared L2
+    assert counts.amount("rho", CHANGE_ONE) == 1  # other cells: twice in squared L2
 
 
 def test_a_dearer_change_makes_the_noise_no_smaller() -> None:
@@ -55,8 +55,10 @@ def test_a_dearer_change_makes_the_noise_no_smaller() -> None:
         bounds = Bounds((1,), Reach(1, squared, 1), Reach(2, 3 * squared, 2))
         mechanism = DiscreteGaussian(bounds, Fraction(1, 3))
         price = mechanism.price
-        assert rho_of(mechanism.scale, float(np.sqrt(squared))) <= price.of("rho", ADD_REMOVE)
-        assert rho_of(mechanism.scale, float(np.sqrt(3 * squared))) <= price.of("rho", CHANGE_ONE)
+        assert rho_of(mechanism.scale, float(np.sqrt(squared))) <= price.amount("rho", ADD_REMOVE)
+        assert rho_of(mechanism.scale, float(np.sqrt(3 * squared))) <= price.amount(
+            "rho", CHANGE_ONE
+        )
 
 
 def test_noise_is_on_every_cell_and_as_large_as_its_scale() -> None:

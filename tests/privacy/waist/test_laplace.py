@@ -50,19 +50,19 @@ def test_the_price_is_never_rounded_down(micro: int, reach: int) -> None:
     scale = Fraction(laplace.scale)
     moves: list[tuple[int, Relation]] = [(reach, ADD_REMOVE), (2 * reach, CHANGE_ONE)]
     for distance, relation in moves:
-        assert distance / scale <= laplace.price.of("epsilon", relation)
-        assert opendp_map(laplace.scale, distance) <= laplace.price.of("epsilon", relation)
+        assert distance / scale <= laplace.price.amount("epsilon", relation)
+        assert opendp_map(laplace.scale, distance) <= laplace.price.amount("epsilon", relation)
     # And no more noise is added than a few units in the last place explain.
     assert scale <= Fraction(reach * MICRO, micro) * (1 + Fraction(1, 10**14))
 
 
 def test_the_price_is_exact_under_both_relations() -> None:
     price = mechanism(Fraction(1, 3), reach=7).price
-    assert price.of("epsilon", ADD_REMOVE) == Fraction(1, 3)
-    assert price.of("epsilon", CHANGE_ONE) == Fraction(2, 3)
+    assert price.amount("epsilon", ADD_REMOVE) == Fraction(1, 3)
+    assert price.amount("epsilon", CHANGE_ONE) == Fraction(2, 3)
     # A table in which a change is no worse than an addition is not charged double.
     once = DiscreteLaplace(Bounds((5,), Reach(2, 2, 1), Reach(2, 2, 1)), Fraction(1))
-    assert once.price.of("epsilon", CHANGE_ONE) == 1
+    assert once.price.amount("epsilon", CHANGE_ONE) == 1
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "0.25", "1", "4"])

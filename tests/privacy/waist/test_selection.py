@@ -36,9 +36,9 @@ def test_the_scale_is_twice_the_reach_of_one_value_over_epsilon(epsilon: Fractio
 
 def test_a_change_costs_by_its_own_reach() -> None:
     mechanism = NoisyMax(REACH, Fraction(1, 2))
-    assert mechanism.price.of("epsilon", ADD_REMOVE) == Fraction(1, 2)
-    assert mechanism.price.of("epsilon", CHANGE_ONE) == Fraction(3, 2)
-    assert epsilon_of(mechanism.scale, 15) <= mechanism.price.of("epsilon", CHANGE_ONE)
+    assert mechanism.price.amount("epsilon", ADD_REMOVE) == Fraction(1, 2)
+    assert mechanism.price.amount("epsilon", CHANGE_ONE) == Fraction(3, 2)
+    assert epsilon_of(mechanism.scale, 15) <= mechanism.price.amount("epsilon", CHANGE_ONE)
 
 
 def test_the_largest_is_chosen_where_noise_cannot_matter_and_at_random_where_it_must() -> None:

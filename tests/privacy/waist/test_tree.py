@@ -56,8 +56,8 @@ def test_the_scale_is_levels_times_reach_over_epsilon() -> None:
         mechanism = LaplaceTree(Bounds.counts((3, 64), reach), Fraction(1, 2))
         depth = levels(64, mechanism.branching)
         assert mechanism.scale == pytest.approx(depth * reach * 2)
-        assert mechanism.price.of("epsilon", ADD_REMOVE) == Fraction(1, 2)
-        assert mechanism.price.of("epsilon", CHANGE_ONE) == 1
+        assert mechanism.price.amount("epsilon", ADD_REMOVE) == Fraction(1, 2)
+        assert mechanism.price.amount("epsilon", CHANGE_ONE) == 1
 
 
 def test_rows_that_fall_on_one_leaf_move_a_node_as_often() -> None:

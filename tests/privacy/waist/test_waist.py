@@ -24,8 +24,8 @@ LITTLE = Fraction(1, 10**12)
 
 def test_the_price_is_the_sum_of_the_tables_whatever_the_number_of_groups() -> None:
     price = waist.price(QUESTION)
-    assert price.of("epsilon", ADD_REMOVE) == Fraction(5, 4)
-    assert price.of("epsilon", CHANGE_ONE) == Fraction(5, 2)
+    assert price.amount("epsilon", ADD_REMOVE) == Fraction(5, 4)
+    assert price.amount("epsilon", CHANGE_ONE) == Fraction(5, 2)
     many = {"bins": DiscreteLaplace(Bounds.counts((100, 1_000), 1), Fraction(1))}
     assert waist.price(many).debit("epsilon") == 2
     assert waist.price({}) == FREE

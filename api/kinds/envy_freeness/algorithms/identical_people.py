@@ -29,7 +29,7 @@ def group_rewards(members: Sequence[Ints], rewards: Rewards, rng: np.random.Gene
         within = (rng.random(len(groups)) * sizes[groups]).astype(np.int64)
         return np.asarray(everybody[first[groups] + within])
 
-    def of(targets: Ints, arms: Ints) -> ArrayLike:
+    def of_groups(targets: Ints, arms: Ints) -> ArrayLike:
         return rewards(drawn(targets), drawn(arms))
 
-    return of
+    return of_groups

@@ -325,8 +325,8 @@ def test_the_noise_is_that_of_the_reach() -> None:
         reach = {"counts": lots, "duration": 2000 * lots, "cost": 2000 * COST_UNIT * lots}
         assert scales == pytest.approx(reach)
         exact = waist.price(plan)
-        assert exact.of("epsilon", "add-remove") == 3.5
-        assert exact.of("epsilon", "change-one") == 7
+        assert exact.amount("epsilon", "add-remove") == 3.5
+        assert exact.amount("epsilon", "change-one") == 7
     none = KIND.plan(asked(duration_epsilon="0", cost_epsilon="0"), FACTS)
     assert list(none) == ["counts"]
 
