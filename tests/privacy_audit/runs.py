@@ -83,7 +83,7 @@ def claimed(case: Case) -> float:
         price = waist.price(intersected.plan_of(case.request))
         return float(price.amount(case.currency, case.relation))
     plan = plan_of(case, len(case.neighbours().one.upload))
-    return float(waist.price(plan).of(case.currency, case.relation))
+    return float(waist.price(plan).amount(case.currency, case.relation))
 
 
 def statistics(case: Case, runs: int) -> dict[str, tuple[Samples, Samples]]:
