@@ -198,7 +198,7 @@ def kill(process: Process) -> None:
 
 
 @dataclass(frozen=True)
-class Books:
+class StoredAudits:
     """Everything the database says about money and releases."""
 
     states: dict[str, str]
@@ -208,7 +208,7 @@ class Books:
     entries: list[EntryRow]
 
     @classmethod
-    def of(cls, store: Store) -> "Books":
+    def of(cls, store: Store) -> "StoredAudits":
         with store.read() as session:
             return cls(
                 {row.id: row.state for row in session.exec(select(AuditRow))},

@@ -5,7 +5,7 @@ import pytest
 from api.audits.queue.worker import Worker
 from auditor_client import Auditor
 from openapi.resources import Audit, AuditRequest
-from tests.durability.processes import PRICE, Books, Host, kill, request, until
+from tests.durability.processes import PRICE, Host, StoredAudits, kill, request, until
 
 pytestmark = pytest.mark.long
 
@@ -21,7 +21,7 @@ def test_a_worker_killed_while_it_scores_is_replaced_and_releases_once(served: H
     until(lambda: host.began(first), "the first worker to score")
     assert auditor.audits.state(audit.id).state == "running"
     kill(first)
-    Books.of(host.store).check()
+    StoredAudits.of(host.store).check()
 
     second = host.worker()
     until(lambda: host.began(second), "the second worker to take over")
@@ -29,11 +29,11 @@ def test_a_worker_killed_while_it_scores_is_replaced_and_releases_once(served: H
     released = auditor.audits.wait(audit.id, progress=False)
     assert [group.size.value for group in released.release.groups] == [40, 30]
 
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {audit.id: "released"}
-    assert len(books.releases) == len(books.charges) == 1
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {audit.id: "released"}
+    assert len(stored.releases) == len(stored.charges) == 1
+    assert stored.mandates[0].spent == PRICE
 
 
 def test_an_api_killed_after_it_charged_answers_a_retry_with_the_same_audit(host: Host) -> None:
@@ -42,16 +42,16 @@ def test_an_api_killed_after_it_charged_answers_a_retry_with_the_same_audit(host
     asked = request(auditor)
     first = auditor.audits.submit(asked, idempotency_key=KEY)
     kill(api)
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {first.id: "charged"}
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {first.id: "charged"}
 
     with host.serving() as service:
         _retry(auditor, asked, first, service.worker())
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {first.id: "released"}
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {first.id: "released"}
+    assert stored.mandates[0].spent == PRICE
 
 
 def _retry(auditor: Auditor, asked: AuditRequest, first: Audit, worker: Worker) -> None:

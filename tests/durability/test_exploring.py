@@ -11,7 +11,7 @@ from api.app.container import Container
 from api.db import CourseRow
 from auditor_client import Regulator
 from openapi.resources import Audit, EnvyFreenessRequest, Mandate, MandateDraft
-from tests.durability.processes import Books, Host, kill, until
+from tests.durability.processes import Host, StoredAudits, kill, until
 from tests.exploring import asked, consenting_sample
 
 pytestmark = pytest.mark.long
@@ -98,9 +98,9 @@ def check_steps(before: list[Any], after: list[Any], withdrawn: int) -> None:
 
 
 def check_books(host: Host, audit: Audit) -> None:
-    books = Books.of(host.store)
-    books.check()
-    [charge] = [row for row in books.charges if row.audit_id == audit.id]
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    [charge] = [row for row in stored.charges if row.audit_id == audit.id]
     assert charge.exploration_loss == audit.request.exploration_loss == 150
     with host.store.read() as session:
         assert session.exec(select(CourseRow)).all() == []

@@ -13,7 +13,7 @@ from api.audits.queue.worker import Worker
 from api.db import AuditRow, ReleaseRow
 from api.kernel.clock import now
 from api.kernel.settings import load_settings
-from tests.durability.processes import PRICE, Books, Host, request, until
+from tests.durability.processes import PRICE, Host, StoredAudits, request, until
 
 pytestmark = pytest.mark.long
 
@@ -67,8 +67,8 @@ def test_a_worker_without_its_lease_cannot_release(served: Host, late: str) -> N
         (slow_folder / "hold").unlink()
         first.join()
         # It scored and drew noise, and none of that is to be seen.
-        assert Books.of(host.store).states == {audit.id: "running"}
-        assert Books.of(host.store).releases == []
+        assert StoredAudits.of(host.store).states == {audit.id: "running"}
+        assert StoredAudits.of(host.store).releases == []
         (fresh_folder / "hold").unlink()
         second.join()
     else:
@@ -78,14 +78,14 @@ def test_a_worker_without_its_lease_cannot_release(served: Host, late: str) -> N
             body = session.get_one(ReleaseRow, audit.id).body
         (slow_folder / "hold").unlink()
         first.join()
-        assert [row.body for row in Books.of(host.store).releases] == [body]
+        assert [row.body for row in StoredAudits.of(host.store).releases] == [body]
 
     auditor.audits.get(audit.id)
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {audit.id: "released"}
-    assert len(books.releases) == len(books.entries_of("release")) == 1
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {audit.id: "released"}
+    assert len(stored.releases) == len(stored.entries_of("release")) == 1
+    assert stored.mandates[0].spent == PRICE
 
 
 def test_a_lost_lease_is_not_renewed_by_the_one_who_lost_it(served: Host) -> None:
@@ -111,4 +111,4 @@ def test_a_lost_lease_is_not_renewed_by_the_one_who_lost_it(served: Host) -> Non
     (fresh_folder / "hold").unlink()
     first.join()
     second.join()
-    Books.of(host.store).check()
+    StoredAudits.of(host.store).check()

@@ -26,8 +26,8 @@ from auditor_client.ledger import make_trust, verify_file
 from tests.conftest import new_postgresql
 from tests.durability import forked
 from tests.durability.balancer import balanced
-from tests.durability.processes import PRICE, Books, Host, hosted, request, until
-from tests.faults.books import Books as Replayed
+from tests.durability.processes import PRICE, Host, StoredAudits, hosted, request, until
+from tests.faults.snapshot import Snapshot
 from tests.world import free_port
 
 pytestmark = pytest.mark.long
@@ -89,13 +89,13 @@ def test_one_of_each_killed_under_load_breaks_no_promise(host: Host, tmp_path: P
         assert [audit(number) for number in numbers] == first
 
         assert taken_over(host)
-        books = Books.of(host.store)
-        books.check()
-        assert sorted(books.states) == sorted(audit_id for audit_id, _ in first)
-        assert set(books.states.values()) == {"released"}
-        assert len(books.charges) == len(books.releases) == len(set(books.states))
-        assert [mandate.spent for mandate in books.mandates] == [EACH * PRICE] * AUDITORS
-        assert list(Replayed.of(host.store).violations(Fraction(PERSON_LIFETIME_RHO))) == []
+        stored = StoredAudits.of(host.store)
+        stored.check()
+        assert sorted(stored.states) == sorted(audit_id for audit_id, _ in first)
+        assert set(stored.states.values()) == {"released"}
+        assert len(stored.charges) == len(stored.releases) == len(set(stored.states))
+        assert [mandate.spent for mandate in stored.mandates] == [EACH * PRICE] * AUDITORS
+        assert list(Snapshot.of(host.store).violations(Fraction(PERSON_LIFETIME_RHO))) == []
         verified(host, tmp_path)
 
 

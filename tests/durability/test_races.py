@@ -28,8 +28,8 @@ from openapi.resources import ScoreHistogramRequest
 from tests.conftest import new_postgresql
 from tests.durability.processes import (
     PRICE,
-    Books,
     Host,
+    StoredAudits,
     caller_of,
     hosted,
     request,
@@ -116,11 +116,11 @@ def test_the_last_epsilon_is_spent_once_however_many_want_it(served: Host) -> No
     paid = [outcome["audit"]["id"] for outcome in outcomes if "audit" in outcome]
     assert len(set(paid)) == len(paid) == buys
     assert [o for o in outcomes if "audit" not in o] == [REFUSED] * (ATTEMPTS - buys)
-    books = Books.of(host.store)
-    books.check()
-    assert set(books.states) == set(paid)
-    assert books.mandates[0].spent == books.mandates[0].epsilon_limit == buys * PRICE
-    assert len(books.entries_of("refusal")) == ATTEMPTS - buys
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert set(stored.states) == set(paid)
+    assert stored.mandates[0].spent == stored.mandates[0].epsilon_limit == buys * PRICE
+    assert len(stored.entries_of("refusal")) == ATTEMPTS - buys
 
 
 def test_identical_requests_at_once_are_one_charge_and_one_answer(served: Host) -> None:
@@ -128,10 +128,10 @@ def test_identical_requests_at_once_are_one_charge_and_one_answer(served: Host) 
     auditor = host.auditor(budget=Fraction(100))
     outcomes = race(host, auditor, [("the-same-key", request(auditor))] * ATTEMPTS)
     assert all(outcome == outcomes[0] for outcome in outcomes)
-    books = Books.of(host.store)
-    books.check()
-    assert list(books.states) == [outcomes[0]["audit"]["id"]]
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert list(stored.states) == [outcomes[0]["audit"]["id"]]
+    assert stored.mandates[0].spent == PRICE
 
 
 def test_a_cancel_that_races_with_a_worker_refunds_or_comes_too_late(served: Host) -> None:
@@ -153,12 +153,12 @@ def test_a_cancel_that_races_with_a_worker_refunds_or_comes_too_late(served: Hos
     for audit_id, cancelled in outcomes.items():
         if not cancelled:
             auditor.audits.wait(audit_id, progress=False)
-    books = Books.of(host.store)
-    books.check()
-    assert {books.states[a] for a, cancelled in outcomes.items() if cancelled} <= {"cancelled"}
-    assert {books.states[a] for a, cancelled in outcomes.items() if not cancelled} <= {"released"}
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert {stored.states[a] for a, cancelled in outcomes.items() if cancelled} <= {"cancelled"}
+    assert {stored.states[a] for a, cancelled in outcomes.items() if not cancelled} <= {"released"}
     late = sum(not cancelled for cancelled in outcomes.values())
-    assert books.mandates[0].spent == (1 + late) * PRICE
+    assert stored.mandates[0].spent == (1 + late) * PRICE
 
 
 def test_a_cancel_waits_for_a_claim_and_comes_too_late(served: Host) -> None:
@@ -176,10 +176,10 @@ def test_a_cancel_waits_for_a_claim_and_comes_too_late(served: Host) -> None:
             time.sleep(0.5)
         with pytest.raises(NotCancellableError):
             attempt.result()
-    books = Books.of(served.store)
-    books.check()
-    assert books.states == {audit.id: "running"}
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(served.store)
+    stored.check()
+    assert stored.states == {audit.id: "running"}
+    assert stored.mandates[0].spent == PRICE
 
 
 def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
@@ -193,10 +193,10 @@ def test_a_worker_does_not_claim_what_is_being_cancelled(host: Host) -> None:
             attempt = thread.submit(service.worker().run_one)
             time.sleep(0.5)
         assert not attempt.result()
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {audit.id: "cancelled"}
-    assert books.mandates[0].spent == 0
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {audit.id: "cancelled"}
+    assert stored.mandates[0].spent == 0
     assert host.began() == 0
 
 
@@ -213,9 +213,9 @@ def test_an_audience_erased_meanwhile_is_refused_and_not_charged(served: Host) -
             time.sleep(0.5)  # The submission finds the audience sealed, or waits.
         with pytest.raises(AudienceNotSealedError):
             attempt.result()
-    books = Books.of(served.store)
-    books.check()
-    assert books.states == {}
+    stored = StoredAudits.of(served.store)
+    stored.check()
+    assert stored.states == {}
 
 
 @pytest.fixture
@@ -236,11 +236,11 @@ def test_workers_share_the_queue_and_run_every_audit_once(postgresql_host: Host)
     host.let_go()
     for auditor, audit in audits:
         auditor.audits.wait(audit.id, progress=False)
-    books = Books.of(host.store)
-    books.check()
-    assert set(books.states.values()) == {"released"}
-    assert len(books.releases) == 20
-    assert [mandate.spent for mandate in books.mandates] == [10 * PRICE] * 2
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert set(stored.states.values()) == {"released"}
+    assert len(stored.releases) == 20
+    assert [mandate.spent for mandate in stored.mandates] == [10 * PRICE] * 2
     # Two groups are two calls: nothing was scored a second time.
     assert host.began() == 40
     assert {int(pid) for pid in host.scorers()} == {worker.pid for worker in workers}

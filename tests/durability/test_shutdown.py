@@ -15,9 +15,9 @@ from auditor_client import Auditor
 from tests.durability.processes import (
     PATIENCE,
     PRICE,
-    Books,
     Host,
     Process,
+    StoredAudits,
     hosted,
     request,
     until,
@@ -39,11 +39,11 @@ def patient(tmp_path: Path) -> Iterator[Host]:
 
 
 def released_once(host: Host, audit_id: str) -> None:
-    books = Books.of(host.store)
-    books.check()
-    assert books.states == {audit_id: "released"}
-    assert len(books.releases) == len(books.entries_of("release")) == 1
-    assert books.mandates[0].spent == PRICE
+    stored = StoredAudits.of(host.store)
+    stored.check()
+    assert stored.states == {audit_id: "released"}
+    assert len(stored.releases) == len(stored.entries_of("release")) == 1
+    assert stored.mandates[0].spent == PRICE
 
 
 def test_sigterm_parks_an_audit_that_takes_too_long(patient: Host) -> None:
@@ -116,9 +116,9 @@ def test_sigterm_to_the_api_finishes_an_audit_and_takes_up_no_other(tmp_path: Pa
         host.let_go()
         assert api.wait(PATIENCE) in ENDED
         events.close()
-        books = Books.of(host.store)
-        books.check()
-        assert books.states == {first.id: "released", second.id: "charged"}
+        stored = StoredAudits.of(host.store)
+        stored.check()
+        assert stored.states == {first.id: "released", second.id: "charged"}
 
 
 def test_what_can_be_finished_in_time_is_finished(patient: Host) -> None:

@@ -16,12 +16,12 @@ from api.db import Store
 from api.kernel.failpoints import Failpoint
 from openapi.resources import REQUEST
 from tests.faults import exchanging, exploring
-from tests.faults.books import Books, Seen
 from tests.faults.exchanging import EXCHANGING, RECORDING, exchanges
 from tests.faults.exploring import EXPLORING
 from tests.faults.host import Kill, Orders, start
 from tests.faults.progress import Progress
 from tests.faults.scene import PERSON_CAP, Scene
+from tests.faults.snapshot import Seen, Snapshot
 from tests.statements import headers
 from tests.world import free_port
 
@@ -216,13 +216,13 @@ class Case:
 
     # --- what must hold
 
-    def check(self) -> Books:
-        books = Books.of(self.store)
-        self.violations += books.violations(Fraction(PERSON_CAP))
-        self.violations += self.seen.violations(books)
+    def check(self) -> Snapshot:
+        snapshot = Snapshot.of(self.store)
+        self.violations += snapshot.violations(Fraction(PERSON_CAP))
+        self.violations += self.seen.violations(snapshot)
         self.violations += exploring.at_any_moment(self.store, self.shown)
         self.violations += self.answers.violations(self.store)
-        return books
+        return snapshot
 
     def run(self, scenario: Callable[["Case"], None]) -> list[str]:
         """All violations, none of them twice."""

@@ -252,8 +252,8 @@ class Answers:
 
 def at_the_end(case: "Case") -> Iterator[str]:
     """One answer in the ledger, and no secret anywhere."""
-    books = case.check()
-    answers, charges = books.facts("answer"), books.facts("charge")
+    snapshot = case.check()
+    answers, charges = snapshot.facts("answer"), snapshot.facts("charge")
     if len(answers) != 1 or len(charges) != 1:
         yield f"{len(answers)} answers to {len(charges)} charges"
     told = Told(case.folder)

@@ -23,11 +23,11 @@ from api.app.container import build_container
 from api.kernel.clock import next_second, now
 from api.kernel.failpoints import Failpoint
 from api.kernel.settings import Settings
-from tests.faults.books import Books
 from tests.faults.case import Case
 from tests.faults.environment import Surroundings
 from tests.faults.host import Kill
 from tests.faults.scene import ISSUER, PERSON_CAP, Databases, on_server, on_sqlite
+from tests.faults.snapshot import Snapshot
 from tests.faults.tiny_platform import make
 
 pytestmark = pytest.mark.long
@@ -74,7 +74,7 @@ def until(condition: Callable[[], object], what: str, seconds: float = 20.0) -> 
 
 
 def right(case: Case) -> bool:
-    return list(Books.of(case.store).violations(Fraction(PERSON_CAP))) == []
+    return list(Snapshot.of(case.store).violations(Fraction(PERSON_CAP))) == []
 
 
 # --- disk full
@@ -234,14 +234,16 @@ def test_the_ledger_continues_when_the_clock_is_set_back(sqlite: Databases, tmp_
         case.token = new_token(case)
         case.audit("second", "after")
         case.audit("first", "before")
-        books = Books.of(case.store)
-        written = [entry.at for entry in books.entries]
-        charged = [books.charges[each["charge_id"]].charged_at for each in books.facts("charge")]
+        snapshot = Snapshot.of(case.store)
+        written = [entry.at for entry in snapshot.entries]
+        charged = [
+            snapshot.charges[each["charge_id"]].charged_at for each in snapshot.facts("charge")
+        ]
         assert written == sorted(written)
         assert charged == sorted(charged)
         assert len(charged) == 2
         # The ledger's time waits for the clock.
-        assert next_second(charged[-1]) == books.head.latest > now()
+        assert next_second(charged[-1]) == snapshot.head.latest > now()
 
 
 def test_a_token_survives_a_small_step_of_the_clock(sqlite: Databases, tmp_path: Path) -> None:
@@ -264,7 +266,7 @@ def test_a_lease_ends_though_the_clock_was_turned_back(sqlite: Databases, tmp_pa
         case.process.join(20)
         around.turn_clock(-timedelta(hours=1))
         case.start()
-        until(lambda: Books.of(case.store).audits[audit_id].state == "released", "the release")
+        until(lambda: Snapshot.of(case.store).audits[audit_id].state == "released", "the release")
 
 
 def test_a_refund_is_not_before_its_charge(sqlite: Databases, tmp_path: Path) -> None:
@@ -274,6 +276,6 @@ def test_a_refund_is_not_before_its_charge(sqlite: Databases, tmp_path: Path) ->
         audit_id = case.submit("first", "once")
         around.turn_clock(timedelta(0))
         assert case.call("POST", f"/v1/audits/{audit_id}/cancel").status_code == 200
-        [charge] = Books.of(case.store).charges.values()
+        [charge] = Snapshot.of(case.store).charges.values()
         assert charge.refunded_at
         assert charge.refunded_at >= charge.charged_at

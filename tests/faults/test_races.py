@@ -25,9 +25,9 @@ from api.kernel.errors import AudienceNotSealedError, ConflictError
 from api.kernel.settings import Settings
 from api.ledger import lock
 from openapi.resources import REQUEST
-from tests.faults.books import Books
 from tests.faults.racer import Attempts, race
 from tests.faults.scene import Scene, prepare
+from tests.faults.snapshot import Snapshot
 from tests.faults.tiny_platform import make
 
 pytestmark = pytest.mark.long
@@ -110,13 +110,13 @@ def test_as_many_succeed_as_the_limit_pays_for(
     scene = prepare(new_database(), [mandate], person_lifetime_rho="10", **settings)
     outcomes = run(scene, tmp_path, lambda _: request)
     store = Store(scene.database_url)
-    books = Books.of(store)
+    snapshot = Snapshot.of(store)
     store.close()
-    assert list(books.violations(Fraction(10))) == []
+    assert list(snapshot.violations(Fraction(10))) == []
     refused = PROCESSES * THREADS - pays_for
-    assert set(books.audits) == {code for code in outcomes.values() if code != refusal}
-    assert len(books.audits) == pays_for
-    assert Counter(outcomes.values())[refusal] == refused == len(books.facts("refusal"))
+    assert set(snapshot.audits) == {code for code in outcomes.values() if code != refusal}
+    assert len(snapshot.audits) == pays_for
+    assert Counter(outcomes.values())[refusal] == refused == len(snapshot.facts("refusal"))
 
 
 def test_concurrent_audits_debit_nobody_above_the_cap(
@@ -126,15 +126,15 @@ def test_concurrent_audits_debit_nobody_above_the_cap(
     scene = prepare(new_database(), person_lifetime_rho="0.7")
     outcomes = run(scene, tmp_path, lambda n: ("first", "second")[n % 2])
     store = Store(scene.database_url)
-    books = Books.of(store)
+    snapshot = Snapshot.of(store)
     store.close()
-    assert list(books.violations(Fraction("0.7"))) == []
-    assert set(outcomes.values()) == set(books.audits)
-    assert len(books.audits) == PROCESSES * THREADS
+    assert list(snapshot.violations(Fraction("0.7"))) == []
+    assert set(outcomes.values()) == set(snapshot.audits)
+    assert len(snapshot.audits) == PROCESSES * THREADS
     bearing: Counter[int] = Counter()
-    for charge in books.charges.values():
-        everybody = set[int]().union(*books.people[charge.audience_id].values())
-        bearing.update(everybody - books.excluded(charge.audit_id, charge.audience_id))
+    for charge in snapshot.charges.values():
+        everybody = set[int]().union(*snapshot.people[charge.audience_id].values())
+        bearing.update(everybody - snapshot.excluded(charge.audit_id, charge.audience_id))
     assert bearing == Counter(range(90))
 
 
@@ -173,7 +173,7 @@ def test_erasing_an_audience_and_charging_it_do_not_wait_for_each_other(
         jobs.append(threads.submit(erase_it))
         for job in jobs:
             job.result()
-    books = Books.of(service.store)
+    snapshot = Snapshot.of(service.store)
     service.store.close()
-    assert list(books._spent()) == list(books._ledger()) == []
-    assert books.balances == {}
+    assert list(snapshot._spent()) == list(snapshot._ledger()) == []
+    assert snapshot.balances == {}

@@ -1,7 +1,7 @@
 """Rules of the accounts: what was spent is the sum of what was charged, for everybody.
 
-The accounts are recomputed twice: from the ledger by the code of `tests.faults.books`, which uses
-nothing of the service, and by the service's own inspection (`persons verify`).
+The accounts are recomputed twice: from the ledger by the code of `tests.faults.snapshot`, which
+uses nothing of the service, and by the service's own inspection (`persons verify`).
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.histories.evidence import Evidence
 
 def violations(evidence: Evidence, store: Store, settings: Settings) -> Iterator[str]:
     cap = Fraction(settings.person_lifetime_rho)
-    yield from evidence.books.accounts()
+    yield from evidence.snapshot.accounts()
     yield from _negative(evidence)
     yield from _people(evidence, cap)
     found = inspect(store, cap, settings)
@@ -26,36 +26,36 @@ def violations(evidence: Evidence, store: Store, settings: Settings) -> Iterator
 
 def _negative(evidence: Evidence) -> Iterator[str]:
     """No account is below zero, and no mandate is above its limit."""
-    for mandate in evidence.books.mandates:
+    for mandate in evidence.snapshot.mandates:
         if min(mandate.spent, mandate.period_spent, mandate.exploration_spent) < 0:
             yield f"{mandate.id} has spent less than nothing: {mandate.spent}"
         if mandate.spent > mandate.limit:
             yield f"{mandate.id} has spent {mandate.spent} of {mandate.limit}"
-    if evidence.books.account.spent < 0:
-        yield f"the platform's account has spent {evidence.books.account.spent}"
+    if evidence.snapshot.account.spent < 0:
+        yield f"the platform's account has spent {evidence.snapshot.account.spent}"
 
 
 def _people(evidence: Evidence, cap: Fraction) -> Iterator[str]:
     """Replay the ledger over the people that clients asked for, erased audiences included."""
-    books = replace(evidence.books, people=evidence.people)
+    snapshot = replace(evidence.snapshot, people=evidence.people)
     for audience_id, groups in evidence.people.items():
         row = evidence.audiences.get(audience_id)
-        if row and row.state == "sealed" and evidence.books.people[audience_id] != groups:
+        if row and row.state == "sealed" and evidence.snapshot.people[audience_id] != groups:
             yield f"{audience_id} has other people than were asked for"
-    if missing := {row.audience_id for row in books.charges.values()} - books.people.keys():
+    if missing := {row.audience_id for row in snapshot.charges.values()} - snapshot.people.keys():
         yield f"audits were charged on audiences that no client knows: {sorted(missing)}"
         return
-    balances, left_out = books.replay(cap)
+    balances, left_out = snapshot.replay(cap)
     differ = {
         who
-        for who in balances.keys() | books.balances.keys()
-        if balances.get(who, 0) != books.balances.get(who, 0)
+        for who in balances.keys() | snapshot.balances.keys()
+        if balances.get(who, 0) != snapshot.balances.get(who, 0)
     }
     if differ:
         yield f"{len(differ)} people have another balance than the ledger says"
-    for charge in books.charges.values():
+    for charge in snapshot.charges.values():
         # An erased audience forgets who was left out.
         if evidence.audiences[charge.audience_id].state == "sealed" and (
-            books.excluded(charge.audit_id, charge.audience_id) != left_out.get(charge.audit_id)
+            snapshot.excluded(charge.audit_id, charge.audience_id) != left_out.get(charge.audit_id)
         ):
             yield f"others than those above the cap are left out of {charge.audit_id}"

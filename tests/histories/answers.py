@@ -54,13 +54,13 @@ def _keys(evidence: Evidence) -> Iterator[str]:
     sent = {call.asked["key"] for call in evidence.of(*SUBMITS)}
     keyless = {_asked(call.asked["request"]) for call in evidence.of(Does.SUBMIT_WITHOUT_KEY)}
     refused = {call.asked["key"] for call in evidence.of(*SUBMITS) if call.code}
-    for audit in evidence.books.audits.values():
+    for audit in evidence.snapshot.audits.values():
         if audit.idempotency_key not in sent and _asked(json.loads(audit.request)) not in keyless:
             yield f"{audit.id} was charged under {audit.idempotency_key}, which nobody sent"
         if audit.idempotency_key in refused:
             yield f"{audit.id} was charged under {audit.idempotency_key}, which was refused"
     seen: dict[str, list[str]] = defaultdict(list)
-    for audit in evidence.books.audits.values():
+    for audit in evidence.snapshot.audits.values():
         seen[audit.idempotency_key].append(audit.id)
     for key, audits in seen.items():
         if len(audits) > 1:
@@ -70,7 +70,7 @@ def _keys(evidence: Evidence) -> Iterator[str]:
 def _keyless(evidence: Evidence) -> Iterator[str]:
     """A request whose key was left to the SDK is paid once, however often its client died."""
     charged: dict[tuple[str, float], list[str]] = defaultdict(list)
-    for audit in evidence.books.audits.values():
+    for audit in evidence.snapshot.audits.values():
         charged[_asked(json.loads(audit.request))].append(audit.id)
     for call in evidence.of(Does.SUBMIT_WITHOUT_KEY):
         audits = charged[_asked(call.asked["request"])]
@@ -90,11 +90,11 @@ def _asked(request: Mapping[str, Any]) -> tuple[str, float]:
 def _submissions(evidence: Evidence) -> Iterator[str]:
     """Every acknowledged submission is there, and its key always got the same answer."""
     answers: dict[str, set[str]] = defaultdict(set)
-    charges = {row.audit_id: row for row in evidence.books.charges.values()}
+    charges = {row.audit_id: row for row in evidence.snapshot.charges.values()}
     for call in evidence.done(*SUBMITS):
         key, audit_id = call.asked["key"], call.said["audit_id"]
         answers[key].update(each["answer"] for each in (call.said, call.said.get("other")) if each)
-        audit = evidence.books.audits.get(audit_id)
+        audit = evidence.snapshot.audits.get(audit_id)
         if audit is None:
             yield f"{call} was acknowledged as {audit_id}, which is lost"
         elif audit.idempotency_key != key:
@@ -112,7 +112,7 @@ def _releases(evidence: Evidence) -> Iterator[str]:
     for call in evidence.done(Does.FETCH):
         bodies[call.asked["audit_id"]].add(b64decode(call.said["body"]))
     for audit_id, different in bodies.items():
-        stored = evidence.books.releases.get(audit_id)
+        stored = evidence.snapshot.releases.get(audit_id)
         if len(different) > 1:
             yield f"{audit_id} was delivered with {len(different)} different bodies"
         elif stored is None or {stored.body} != different:
@@ -121,7 +121,7 @@ def _releases(evidence: Evidence) -> Iterator[str]:
 
 def _states(evidence: Evidence) -> Iterator[str]:
     """Every audit is over, and no client saw its state go back."""
-    for audit in evidence.books.audits.values():
+    for audit in evidence.snapshot.audits.values():
         if audit.state not in ("released", "cancelled"):
             yield f"{audit.id} is {audit.state} in the end ({audit.failure})"
     for audit_id, seen in _observed(evidence).items():
@@ -149,12 +149,12 @@ def _cancellations(evidence: Evidence) -> Iterator[str]:
     """An acknowledged cancellation lasts; an audit that nobody cancelled is not cancelled."""
     asked = {call.asked["audit_id"] for call in evidence.of(Does.CANCEL)}
     for call in evidence.done(Does.CANCEL):
-        audit = evidence.books.audits.get(call.asked["audit_id"])
+        audit = evidence.snapshot.audits.get(call.asked["audit_id"])
         if audit is None or audit.state != "cancelled":
             yield f"{call} was acknowledged, and the audit is {audit and audit.state}"
         if call.said["again"] == "cancelled":
             yield f"{call} was acknowledged a second time"
-    for audit in evidence.books.audits.values():
+    for audit in evidence.snapshot.audits.values():
         if audit.state == "cancelled" and audit.id not in asked:
             yield f"{audit.id} is cancelled, and nobody asked for it"
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlmodel import select
 
 from api.db import AudienceRow, CheckpointRow, ContentRow, Store
-from tests.faults.books import Books
+from tests.faults.snapshot import Snapshot
 from tests.histories import history
 from tests.histories.belongings import SIZES, UPLOADED
 from tests.histories.history import ANSWERS, Event
@@ -64,7 +64,7 @@ class Evidence:
     """The calls of all clients, and the rows that are left."""
 
     calls: tuple[Call, ...]
-    books: Books
+    snapshot: Snapshot
     contents: dict[str, ContentRow]
     audiences: dict[str, AudienceRow]
     signed: tuple[str, ...]  # notes of every checkpoint in the database
@@ -79,7 +79,7 @@ class Evidence:
         written = [history.read(path) for path in paths]
         calls = tuple(call for events in written for call in _calls(events))
         lost = tuple(event for events in written for event in events if event.what == "lost")
-        return cls(calls, Books.of(store), contents, audiences, signed, lost)
+        return cls(calls, Snapshot.of(store), contents, audiences, signed, lost)
 
     def done(self, *does: Does) -> Iterator[Call]:
         """Yield the calls of these sorts that got what they asked for."""
@@ -94,10 +94,10 @@ class Evidence:
 
     def __str__(self) -> str:
         """Say what happened in numbers."""
-        states = Counter(audit.state for audit in self.books.audits.values())
+        states = Counter(audit.state for audit in self.snapshot.audits.values())
         refused = sum(call.code is not None for call in self.calls)
         erased = sum(1 for _ in self.done(Does.ERASE))
-        again = sum(audit.claims > 1 for audit in self.books.audits.values())
+        again = sum(audit.claims > 1 for audit in self.snapshot.audits.values())
         return (
             f"{states.total()} audits charged, {states['released']} released (of which {again}"
             f" by a second worker), {states['cancelled']} cancelled; {erased} audiences erased;"

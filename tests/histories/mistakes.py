@@ -60,8 +60,8 @@ def answer_before_commit(folder: Path) -> None:
     submit, charged, reached = AuditSubmission.submit, AuditSubmission._charge_batch, failpoints.hit
     waiting: dict[str, Future[Audit]] = {}
 
-    def tell(self: AuditSubmission, books: Any, orders: Sequence[Any]) -> list[Audit]:
-        audits = charged(self, books, orders)
+    def tell(self: AuditSubmission, locked: Any, orders: Sequence[Any]) -> list[Audit]:
+        audits = charged(self, locked, orders)
         for order, audit in zip(orders, audits, strict=True):
             waiting.pop(order.statement.key, Future()).set_result(audit)
         return audits

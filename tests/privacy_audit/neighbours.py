@@ -29,7 +29,7 @@ _PERSON = 99
 class SmallPlatform:
     """A platform with identifiers by person, and scores by content and person (default: 0.5).
 
-    The service's own books are here too: which share of the cap a person has borne (none unless
+    The service's own balances are here too: which share of the cap a person has borne (none unless
     told).
     """
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from api.kernel.errors import ConflictError, RefusalError
-from tests.api.accounting.books import Books, at_time
+from tests.api.accounting.accounts import Accounts, at_time
 from tests.api.accounting.model import Charge, Cost, Mandate, Model
 
 PLATFORM, CAP = Fraction(5, 2), Fraction(1)
@@ -60,7 +60,7 @@ class Accountant(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.books = Books.open(PLATFORM, CAP)
+        self.accounts = Accounts.open(PLATFORM, CAP)
         self.clock = 0
         self.erased: set[str] = set()
         self.pending: dict[str, str] = {}
@@ -72,14 +72,14 @@ class Accountant(RuleBasedStateMachine):
         audiences = {f"a{number}": self._seal(data, f"a{number}") for number in range(3)}
         self.model = Model(PLATFORM, CAP, granted, audiences)
         for mandate in granted:
-            self.books.grant(mandate)
+            self.accounts.grant(mandate)
 
     def _seal(self, data: st.DataObject, name: str) -> set[int]:
         several = data.draw(st.booleans())
         first = data.draw(st.sets(st.sampled_from(PEOPLE), min_size=2))
         second = data.draw(st.sets(st.sampled_from(PEOPLE)))
         groups = {"g0": first, "g1": second if several else second - first}
-        self.books.seal(name, groups, 2 if several else 1)
+        self.accounts.seal(name, groups, 2 if several else 1)
         return first | second
 
     @rule(hours=steps)
@@ -100,7 +100,7 @@ class Accountant(RuleBasedStateMachine):
         expected = self.model.charge(self.clock, audience, cost, mandate)
         try:
             with at_time(lambda: self.clock):
-                audit_id = self.books.charge(audience, cost, mandate.name if mandate else None)
+                audit_id = self.accounts.charge(audience, cost, mandate.name if mandate else None)
         except RefusalError as refusal:
             answer = refusal.code
         else:
@@ -108,7 +108,7 @@ class Accountant(RuleBasedStateMachine):
         assert answer == (expected if isinstance(expected, str) else "charged")
         if isinstance(expected, str):
             return multiple()
-        assert self.books.bearers(audit_id) == expected.bearers
+        assert self.accounts.bearers(audit_id) == expected.bearers
         self.pending[audit_id] = audience
         return audit_id, expected
 
@@ -117,12 +117,12 @@ class Accountant(RuleBasedStateMachine):
         audit_id, charge = audit
         self.model.refund(self.clock, charge)
         with at_time(lambda: self.clock):
-            self.books.refund(audit_id)
+            self.accounts.refund(audit_id)
         del self.pending[audit_id]
 
     @rule(audit=consumes(audits))
     def release(self, audit: tuple[str, Charge]) -> None:
-        self.books.release(audit[0])
+        self.accounts.release(audit[0])
         del self.pending[audit[0]]
 
     @precondition(lambda self: len(self.erased) < 2)
@@ -131,7 +131,7 @@ class Accountant(RuleBasedStateMachine):
         """Members are forgotten, but not what they bore; not while an audit needs them."""
         try:
             with at_time(lambda: self.clock):
-                self.books.erase(name)
+                self.accounts.erase(name)
         except ConflictError:
             assert name in self.pending.values()
             return
@@ -139,14 +139,14 @@ class Accountant(RuleBasedStateMachine):
         if name not in self.erased:
             self.model.touch(self.clock)
         self.erased.add(name)
-        assert self.books.everyone(name) == set()
+        assert self.accounts.everyone(name) == set()
 
     @invariant()
     def mandates_agree(self) -> None:
         for mandate in self.model.mandates:
             at = max(self.clock, self.model.latest)
             expected = self.model.spent(mandate), self.model.remaining(mandate, at)
-            assert self.books.mandate(mandate.name, at) == expected
+            assert self.accounts.mandate(mandate.name, at) == expected
             assert expected[1] >= 0
             assert mandate.lifetime is None or expected[0] <= mandate.lifetime
 
@@ -166,19 +166,19 @@ class Accountant(RuleBasedStateMachine):
 
     @invariant()
     def the_platform_agrees(self) -> None:
-        _, spent, latest = self.books.platform()
+        _, spent, latest = self.accounts.platform()
         assert spent == self.model.platform(self.model.latest) <= PLATFORM
         assert not self.model.charges or latest == self.model.latest
 
     @invariant()
     def people_agree(self) -> None:
         expected = {who: self.model.borne(who) for who in PEOPLE if self.model.borne(who)}
-        assert self.books.balances() == expected
+        assert self.accounts.balances() == expected
         assert all(borne <= CAP for borne in expected.values())
-        assert self.books.sound()
+        assert self.accounts.sound()
 
     def teardown(self) -> None:
-        self.books.close()
+        self.accounts.close()
 
 
 # Without the phase that explains failures, which traces every line and takes minutes.

@@ -20,7 +20,7 @@ class GoneError(Exception):
 
 
 @dataclass
-class Books:
+class StateSource:
     """A source of states: it records the requests, and a read may fail."""
 
     states: dict[str, str]
@@ -60,12 +60,12 @@ def no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_state_change_is_published() -> None:
     async def test() -> None:
-        books = Books({"a": "charged"})
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "charged"})
+        streams = AuditEvents(source.read)
         stream = asyncio.create_task(streams.next_state("a", "charged"))
-        await until(lambda: len(books.looks) > 1)
+        await until(lambda: len(source.looks) > 1)
         assert not stream.done()
-        books.states["a"] = "running"
+        source.states["a"] = "running"
         assert await stream == "running"
         # What has changed since it was shown is told as well.
         assert await streams.next_state("a", "charged") == "running"
@@ -77,14 +77,14 @@ def test_one_look_serves_many_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_SOON", 0.01)
 
     async def test() -> None:
-        books = Books({"a": "running", "b": "released"})
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "running", "b": "released"})
+        streams = AuditEvents(source.read)
         following_a = [asyncio.create_task(streams.next_state("a", "charged")) for _ in range(50)]
         following_b = [asyncio.create_task(streams.next_state("b", "running")) for _ in range(50)]
         assert await asyncio.gather(*following_a, *following_b) == (
             ["running"] * 50 + ["released"] * 50
         )
-        assert books.looks == [{"a", "b"}]
+        assert source.looks == [{"a", "b"}]
 
     run(test())
 
@@ -101,8 +101,8 @@ def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) 
 
     async def test(streams: int) -> None:
         names = [f"a{number}" for number in range(streams)]
-        books = Books(dict.fromkeys(names, "running"))
-        shared = AuditEvents(books.read)
+        source = StateSource(dict.fromkeys(names, "running"))
+        shared = AuditEvents(source.read)
         await asyncio.gather(*(shared.next_state(name, "charged") for name in names))
 
     for streams, pause in (
@@ -117,22 +117,22 @@ def test_the_more_wait_the_fewer_are_the_looks(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_word_of_a_worker_is_believed_at_once_and_nobody_looks(no_looks: None) -> None:
     async def test() -> None:
-        books = Books({"a": "charged", "b": "charged"})
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "charged", "b": "charged"})
+        streams = AuditEvents(source.read)
         stream, other = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
         await until(lambda: len(streams._waiting) == 2)
         threading.Thread(target=streams.publish, args=("a", "running")).start()
         assert await stream == "running"
         assert not other.done()
         other.cancel()
-        assert books.looks == []
+        assert source.looks == []
 
     run(test())
 
 
 def test_a_word_between_two_states_is_not_lost(no_looks: None) -> None:
     async def test() -> None:
-        streams = AuditEvents(Books({}).read)
+        streams = AuditEvents(StateSource({}).read)
         first = asyncio.create_task(streams.next_state("a", "charged"))
         await until(lambda: streams._waiting)
         for state in ("running", "released"):  # before the stream can ask for the second
@@ -147,7 +147,7 @@ def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(events, "_RECENT_STATES_KEPT", 2)
 
     async def test() -> None:
-        streams = AuditEvents(Books({}).read)
+        streams = AuditEvents(StateSource({}).read)
         first = asyncio.create_task(streams.next_state("a", "charged"))
         await until(lambda: streams._waiting)
         for name in "abc":
@@ -160,12 +160,12 @@ def test_few_words_are_kept(no_looks: None, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
     async def test() -> None:
-        books, heard = Books({"a": "charged"}), threading.Event()
+        source, heard = StateSource({"a": "charged"}), threading.Event()
 
         def read(names: Collection[str]) -> dict[str, str]:
-            found = books.read(names)
-            if len(books.looks) == 1:
-                books.states["a"] = "released"
+            found = source.read(names)
+            if len(source.looks) == 1:
+                source.states["a"] = "released"
                 streams.publish("a", "running")
                 assert heard.wait(PATIENCE)
             return found
@@ -182,14 +182,14 @@ def test_a_look_that_is_older_than_a_word_tells_nobody() -> None:
 
 def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
     async def test() -> None:
-        books = Books({"a": "charged", "b": "charged"}, failing=True)
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "charged", "b": "charged"}, failing=True)
+        streams = AuditEvents(source.read)
         ended = await asyncio.gather(
             *(streams.next_state(name, "charged") for name in "ab"), return_exceptions=True
         )
         assert [type(each) for each in ended] == [GoneError, GoneError]
-        books.failing = False
-        books.states["a"] = "running"
+        source.failing = False
+        source.states["a"] = "running"
         assert await streams.next_state("a", "charged") == "running"
 
     run(test())
@@ -197,11 +197,11 @@ def test_looks_that_fail_end_every_stream_and_later_ones_work() -> None:
 
 def test_an_audit_that_is_gone_ends_no_stream() -> None:
     async def test() -> None:
-        books = Books({"a": "charged"})
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "charged"})
+        streams = AuditEvents(source.read)
         kept, gone = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
-        await until(lambda: books.looks.count({"a", "b"}) > 1)
-        books.states["a"] = "running"
+        await until(lambda: source.looks.count({"a", "b"}) > 1)
+        source.states["a"] = "running"
         assert await kept == "running"
         assert not gone.done()
         gone.cancel()
@@ -212,24 +212,24 @@ def test_an_audit_that_is_gone_ends_no_stream() -> None:
 
 def test_a_stream_that_is_cut_off_leaves_nothing_behind() -> None:
     async def test() -> None:
-        books = Books({"a": "charged", "b": "charged"})
-        streams = AuditEvents(books.read)
+        source = StateSource({"a": "charged", "b": "charged"})
+        streams = AuditEvents(source.read)
         cut, kept = (asyncio.create_task(streams.next_state(name, "charged")) for name in "ab")
-        await until(lambda: {"a", "b"} in books.looks)
+        await until(lambda: {"a", "b"} in source.looks)
         cut.cancel()
-        await until(lambda: books.looks[-1] == {"b"})
+        await until(lambda: source.looks[-1] == {"b"})
         kept.cancel()
         await until(lambda: not left_behind(streams))
-        looks = len(books.looks)
+        looks = len(source.looks)
         await asyncio.sleep(3 * events._SOON)
-        assert len(books.looks) == looks
+        assert len(source.looks) == looks
 
     run(test())
 
 
 def test_a_word_when_nobody_listens_or_the_loop_is_gone_does_no_harm() -> None:
-    books = Books({"a": "running"})
-    streams = AuditEvents(books.read)
+    source = StateSource({"a": "running"})
+    streams = AuditEvents(source.read)
     streams.publish("a", "running")
 
     async def listen() -> None:

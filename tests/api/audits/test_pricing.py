@@ -18,7 +18,7 @@ from openapi.resources import BalanceHistogramRequest
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
 from privacy.waist import DiscreteGaussian, DiscreteLaplace
-from tests.api.accounting.books import Books
+from tests.api.accounting.accounts import Accounts
 from tests.world import make_settings
 
 BOUNDS = Bounds.counts((2,), 1)
@@ -30,24 +30,26 @@ GAUSSIAN = {"one": DiscreteGaussian(BOUNDS, Fraction(1, 2))}
 
 
 @pytest.fixture
-def books() -> Iterator[Books]:
-    books = Books.open(platform_limit=Fraction(2), person_cap=Fraction(1))
-    yield books
-    books.close()
+def accounts() -> Iterator[Accounts]:
+    accounts = Accounts.open(platform_limit=Fraction(2), person_cap=Fraction(1))
+    yield accounts
+    accounts.close()
 
 
-def facts(books: Books, name: str) -> AudienceFacts:
-    with books.store.read() as session:
+def facts(accounts: Accounts, name: str) -> AudienceFacts:
+    with accounts.store.read() as session:
         return load_audience_facts(session, session.get_one(AudienceRow, name))
 
 
 @pytest.mark.parametrize(
     ("source", "slots"), [("sample", True), ("hidden", True), ("upload", False)]
 )
-def test_in_a_sample_people_displace_each_other(books: Books, source: str, slots: bool) -> None:
+def test_in_a_sample_people_displace_each_other(
+    accounts: Accounts, source: str, slots: bool
+) -> None:
     groups = {"g0": {1, 2}, "g1": {3}, "g2": {4}}
-    books.seal("a", groups, groups_per_person=2, source=source, uploaded=5)
-    found = facts(books, "a")
+    accounts.seal("a", groups, groups_per_person=2, source=source, uploaded=5)
+    found = facts(accounts, "a")
     assert found.fixed_slots is slots
     assert found.groups_per_person == 2
     assert found.labels == ("g0", "g1", "g2")
@@ -88,9 +90,11 @@ def test_a_price_says_that_displacement_is_not_counted(
 
 
 @pytest.mark.parametrize(("declared", "counted"), [(1, 1), (2, 2), (5, 2)])
-def test_nobody_is_in_more_groups_than_there_are(books: Books, declared: int, counted: int) -> None:
-    books.seal("a", {"g0": {1}, "g1": {1}}, groups_per_person=declared)
-    assert facts(books, "a").groups_per_person == counted
+def test_nobody_is_in_more_groups_than_there_are(
+    accounts: Accounts, declared: int, counted: int
+) -> None:
+    accounts.seal("a", {"g0": {1}, "g1": {1}}, groups_per_person=declared)
+    assert facts(accounts, "a").groups_per_person == counted
 
 
 def test_the_debit_is_the_change_one_price_of_all_tables_together() -> None:

@@ -36,7 +36,7 @@ from api.kernel.settings import Settings
 from api.operations.balance_repair import repair, repair_after_upgrade
 from api.operations.reconciliation import inspect
 from api.operations.setup import register_first
-from tests.api.accounting.books import BEGINNING, Books, at_time
+from tests.api.accounting.accounts import BEGINNING, Accounts, at_time
 from tests.api.accounting.model import Cost, Mandate
 from tests.databases import prepare
 
@@ -49,7 +49,7 @@ TRUTH = FIRST + RUN + HISTOGRAM
 
 @dataclass
 class Damaged:
-    books: Books
+    accounts: Accounts
     run: str
     released: str
     cancelled: str
@@ -57,7 +57,7 @@ class Damaged:
 
 
 @pytest.fixture
-def books(new_database: Callable[[], str], tmp_path: Path) -> Iterator[Books]:
+def accounts(new_database: Callable[[], str], tmp_path: Path) -> Iterator[Accounts]:
     store = Store(new_database())
     prepare(store)
     key = OKPKey.generate_key("Ed25519").as_dict(private=False)
@@ -72,28 +72,28 @@ def books(new_database: Callable[[], str], tmp_path: Path) -> Iterator[Books]:
         issuer="http://127.0.0.1:9",
         key_encryption_key=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
     )
-    yield Books(store, settings, regulator_id, auditor_id, tmp_path)
+    yield Accounts(store, settings, regulator_id, auditor_id, tmp_path)
     store.close()
 
 
 @pytest.fixture
-def damaged(books: Books) -> Damaged:
+def damaged(accounts: Accounts) -> Damaged:
     """The database of version 0014 after the attack, as its code left it."""
-    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
-    books.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
-    books.seal("hidden", {"g0": set()}, 1, "hidden", uploaded=10)
+    accounts.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    accounts.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
+    accounts.seal("hidden", {"g0": set()}, 1, "hidden", uploaded=10)
     with at_time(lambda: 0):
-        books.release(books.charge("known", Cost(None, FIRST), "m"))
+        accounts.release(accounts.charge("known", Cost(None, FIRST), "m"))
         made = [
-            books.charge("hidden", Cost(None, rho), "m")
+            accounts.charge("hidden", Cost(None, rho), "m")
             for rho in (RUN, HISTOGRAM, HISTOGRAM, HISTOGRAM)
         ]
-        scene = Damaged(books, *made)
-        books.refund(scene.cancelled)
-        books.release(scene.released)
-        books.release(scene.run)
-    _migrate_down(books.store)
-    with books.store.write() as session:
+        scene = Damaged(accounts, *made)
+        accounts.refund(scene.cancelled)
+        accounts.release(scene.released)
+        accounts.release(scene.run)
+    _migrate_down(accounts.store)
+    with accounts.store.write() as session:
         connection = session.connection()
         for table in ("audits", "charges"):
             column = "id" if table == "audits" else "audit_id"
@@ -116,20 +116,20 @@ def _migrate_down(store: Store) -> None:
         command.downgrade(_config(connection), "0014")
 
 
-def balances(books: Books) -> set[Fraction]:
+def balances(accounts: Accounts) -> set[Fraction]:
     """Return the balances of the ten; nobody else has any."""
-    found = books.balances()
+    found = accounts.balances()
     assert set(found) <= set(TEN.tolist())
     return {found.get(person, Fraction(0)) for person in TEN.tolist()}
 
 
 def test_a_damaged_database_is_migrated_and_nobody_is_below_zero(damaged: Damaged) -> None:
-    books = damaged.books
+    accounts = damaged.accounts
     assert DAMAGED < 0
-    migrate(books.store)
-    assert list_differences(books.store) == []
-    assert balances(books) == {Fraction(0)}
-    with books.store.read() as session:
+    migrate(accounts.store)
+    assert list_differences(accounts.store) == []
+    assert balances(accounts) == {Fraction(0)}
+    with accounts.store.read() as session:
         [group] = session.exec(select(GroupRow).where(GroupRow.audience_id == "hidden")).all()
         recorded = {row.audit_id: row.people for row in session.exec(select(ChargedPeopleRow))}
         bound = session.exec(select(ChargeRow.audit_id, ChargeRow.people_digest)).all()
@@ -140,85 +140,85 @@ def test_a_damaged_database_is_migrated_and_nobody_is_below_zero(damaged: Damage
         damaged.cancelled,
         damaged.waiting,
     }
-    found = inspect(books.store, CAP, books.settings)
+    found = inspect(accounts.store, CAP, accounts.settings)
     assert (found.differing, found.negative, found.sound) == (10, 0, False)
 
 
 def test_an_upgrade_debits_people_for_what_was_computed_on_them(damaged: Damaged) -> None:
-    books = damaged.books
-    migrate(books.store)
-    assert repair_after_upgrade(books.store)
-    assert balances(books) == {TRUTH}
-    found = inspect(books.store, CAP, books.settings)
+    accounts = damaged.accounts
+    migrate(accounts.store)
+    assert repair_after_upgrade(accounts.store)
+    assert balances(accounts) == {TRUTH}
+    found = inspect(accounts.store, CAP, accounts.settings)
     # They were read beyond the cap, and nothing can undo that: an inspection goes on saying so.
     assert (found.differing, found.negative, found.unbound, found.above_cap) == (0, 0, 0, 10)
-    assert not repair_after_upgrade(books.store)
-    [entry] = repairs(books.store)
+    assert not repair_after_upgrade(accounts.store)
+    [entry] = repairs(accounts.store)
     assert set(entry) == {"by", "reason"}
     assert entry["by"] == "upgrade"
 
 
 def test_what_still_waits_refunds_nobody(damaged: Damaged) -> None:
-    books = damaged.books
-    migrate(books.store)
-    repair_after_upgrade(books.store)
+    accounts = damaged.accounts
+    migrate(accounts.store)
+    repair_after_upgrade(accounts.store)
     with at_time(lambda: 1):
-        books.refund(damaged.waiting)
-    assert balances(books) == {TRUTH}
-    assert inspect(books.store, CAP, books.settings).differing == 0
+        accounts.refund(damaged.waiting)
+    assert balances(accounts) == {TRUTH}
+    assert inspect(accounts.store, CAP, accounts.settings).differing == 0
 
 
 def test_what_people_of_a_hidden_audience_spent_is_kept_apart_after_an_upgrade(
     damaged: Damaged,
 ) -> None:
-    migrate(damaged.books.store)
-    repair_after_upgrade(damaged.books.store)
-    with damaged.books.store.read() as session:
+    migrate(damaged.accounts.store)
+    repair_after_upgrade(damaged.accounts.store)
+    with damaged.accounts.store.read() as session:
         rows = session.exec(select(PersonBlockRow).order_by(col(PersonBlockRow.number))).all()
     drawn = unpack([row.drawn or b"" for row in rows]).ravel()
     assert set(drawn[TEN].tolist()) == {int((RUN + HISTOGRAM) * 10**12)}
 
 
 def test_an_erased_audience_carries_what_was_recorded(damaged: Damaged) -> None:
-    books = damaged.books
-    migrate(books.store)
-    repair_after_upgrade(books.store)
+    accounts = damaged.accounts
+    migrate(accounts.store)
+    repair_after_upgrade(accounts.store)
     with at_time(lambda: 1):
-        books.refund(damaged.waiting)
-        books.erase("hidden")
-    assert balances(books) == {TRUTH}
-    assert inspect(books.store, CAP, books.settings).differing == 0
-    with books.store.read() as session:
+        accounts.refund(damaged.waiting)
+        accounts.erase("hidden")
+    assert balances(accounts) == {TRUTH}
+    assert inspect(accounts.store, CAP, accounts.settings).differing == 0
+    with accounts.store.read() as session:
         assert session.exec(select(ChargedPeopleRow)).all() == []
 
 
-def test_a_sound_database_is_left_as_it_is_and_its_ledger_too(books: Books) -> None:
-    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
-    books.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
+def test_a_sound_database_is_left_as_it_is_and_its_ledger_too(accounts: Accounts) -> None:
+    accounts.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    accounts.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
     with at_time(lambda: 0):
-        books.charge("known", Cost(None, FIRST), "m")
-    _migrate_down(books.store)
-    migrate(books.store)
-    assert not repair_after_upgrade(books.store)
-    assert balances(books) == {FIRST}
-    assert inspect(books.store, CAP, books.settings).sound
-    assert repairs(books.store) == []
+        accounts.charge("known", Cost(None, FIRST), "m")
+    _migrate_down(accounts.store)
+    migrate(accounts.store)
+    assert not repair_after_upgrade(accounts.store)
+    assert balances(accounts) == {FIRST}
+    assert inspect(accounts.store, CAP, accounts.settings).sound
+    assert repairs(accounts.store) == []
 
 
-def test_an_operator_repairs_what_was_lost_and_lowers_nothing(books: Books) -> None:
-    books.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
-    books.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
+def test_an_operator_repairs_what_was_lost_and_lowers_nothing(accounts: Accounts) -> None:
+    accounts.grant(Mandate("m", "rho", Fraction(100), 0, 9_600))
+    accounts.seal("known", {"g0": set(TEN.tolist())}, 1, "upload", uploaded=10)
     with at_time(lambda: 0):
-        books.charge("known", Cost(None, FIRST), "m")
-    with books.store.write() as session:
+        accounts.charge("known", Cost(None, FIRST), "m")
+    with accounts.store.write() as session:
         lost, high = session.exec(select(PersonBlockRow).order_by(col(PersonBlockRow.number)))
         session.delete(lost)
         high.spent = pack(np.where(np.arange(BLOCK) == TEN[-1] % BLOCK, int(CAP) * 10**12, 0))[0]
         session.add(high)
-    repair(books.store, "operator", "a block was lost")
-    found = books.balances()
+    repair(accounts.store, "operator", "a block was lost")
+    found = accounts.balances()
     assert found == dict.fromkeys(TEN[:-1].tolist(), FIRST) | {int(TEN[-1]): CAP}
-    assert repairs(books.store) == [{"by": "operator", "reason": "a block was lost"}]
+    assert repairs(accounts.store) == [{"by": "operator", "reason": "a block was lost"}]
 
 
 def repairs(store: Store) -> list[dict[str, str]]:

@@ -113,7 +113,7 @@ def test_balances_agree_with_the_model(
 
 @dataclass
 class World:
-    """A ledger, and the model of its books."""
+    """A ledger, and the model of its balances."""
 
     ledger: Ledger
     ada: Maker

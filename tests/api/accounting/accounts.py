@@ -74,8 +74,8 @@ def template() -> tuple[Path, str, str]:
 
 
 @dataclass
-class Books:
-    """The accountant itself, spoken to in the words of the model."""
+class Accounts:
+    """The accounts of the service, with the operations of the model."""
 
     store: Store
     settings: Settings
@@ -84,10 +84,10 @@ class Books:
     folder: Path
 
     @classmethod
-    def open(cls, platform_limit: Fraction, person_cap: Fraction) -> "Books":
+    def open(cls, platform_limit: Fraction, person_cap: Fraction) -> "Accounts":
         folder = Path(tempfile.mkdtemp(prefix="accounting-"))
         prepared, regulator_id, auditor_id = template()
-        path = folder / "books.sqlite"
+        path = folder / "accounts.sqlite"
         shutil.copy(prepared, path)
         store = Store(f"sqlite:///{path}")
         event.listen(store.engine, "connect", _hurry)

@@ -42,7 +42,7 @@ PICO = 10**12
 
 
 @dataclass(frozen=True)
-class Books:
+class Snapshot:
     """Every row there is."""
 
     audits: dict[str, AuditRow]
@@ -58,7 +58,7 @@ class Books:
     able: dict[tuple[str, str], list[bool]]
 
     @classmethod
-    def of(cls, store: Store) -> "Books":
+    def of(cls, store: Store) -> "Snapshot":
         with store.snapshot() as session:  # a killed process may still commit
             people: dict[str, dict[str, list[int]]] = defaultdict(dict)
             for group in session.exec(select(GroupRow)):
@@ -239,28 +239,28 @@ class Seen:
     answers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     delivered: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
 
-    def violations(self, books: Books) -> Iterator[str]:
-        if len(books.audits) > len(self.keys):
-            yield f"{len(books.audits)} audits for {len(self.keys)} keys"
+    def violations(self, snapshot: Snapshot) -> Iterator[str]:
+        if len(snapshot.audits) > len(self.keys):
+            yield f"{len(snapshot.audits)} audits for {len(self.keys)} keys"
         for key, audits in self.answers.items():
             if len(audits) > 1:
                 yield f"the key {key} was answered with {len(audits)} audits"
         known = {audit for audits in self.answers.values() for audit in audits}
-        for audit_id in sorted(known - books.audits.keys()):
+        for audit_id in sorted(known - snapshot.audits.keys()):
             yield f"{audit_id} was answered, and is not there"
         for audit_id, bodies in self.delivered.items():
-            stored = books.releases.get(audit_id)
+            stored = snapshot.releases.get(audit_id)
             if stored is None or bodies != {stored.body}:
                 yield f"{audit_id} was delivered {len(bodies)} ways, or other than it is stored"
-        yield from self._scored(books)
+        yield from self._scored(snapshot)
 
-    def _scored(self, books: Books) -> Iterator[str]:
+    def _scored(self, snapshot: Snapshot) -> Iterator[str]:
         paid: dict[str, set[int]] = defaultdict(set)
-        for charge in books.charges.values():
-            everybody = set[int]().union(*books.people[charge.audience_id].values())
-            bearing = everybody - books.excluded(charge.audit_id, charge.audience_id)
+        for charge in snapshot.charges.values():
+            everybody = set[int]().union(*snapshot.people[charge.audience_id].values())
+            bearing = everybody - snapshot.excluded(charge.audit_id, charge.audience_id)
             for each in charge.content_digests:
-                paid[books.titles[each]] |= bearing
+                paid[snapshot.titles[each]] |= bearing
         lines = self.scored.read_text().splitlines() if self.scored.exists() else []
         for line in {line: json.loads(line) for line in lines}.values():
             if line["title"] not in paid:
