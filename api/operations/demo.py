@@ -1,15 +1,11 @@
 """Hosts of the demo: three simulated platforms, each with a service in its own process.
 
-The service has the platform in its own process, or reaches it like a real one: over HTTP, or as
-files (`Through`). The result of the study is the same.
+A service reaches its platform in one of three ways (`Through`): in its own process, over HTTP, or
+as files. The result of the study is the same. The third platform has no built-in bias: it learned
+from people whose homes, tastes and work differ by group.
 
-The study itself is `auditor_client.demo`, in another process. It has addresses and keys, and the
-files of researchers. `truth` is written to the same folder, so that the reader can judge the
-verdicts.
-
-The third platform has no built-in bias, but it learned from people whose homes, tastes and work
-differ by group: an ordinary bias, smooth over all scores. The notebooks of docs/examples use it
-too.
+The study is `auditor_client.demo`, in another process. It has addresses, keys and the files of
+researchers. `truth` is written to the same folder, so that the reader can judge the verdicts.
 """
 
 import base64

@@ -2,17 +2,12 @@
 (R2).
 
 A failing call is repeated on halves until the people it fails for are alone. They get the value for
-nobody, and everybody else is served. One person's data change one person's value and no other. The
-adapter is down only if it cannot even serve an empty request, which depends on nobody. If an
-adapter raises `PlatformDownError` itself, it is not trusted in that either: an empty request
-follows, as after any other error.
+nobody, and everybody else is served. The adapter is down only if it cannot even serve an empty
+request, which depends on nobody. This also follows a `PlatformDownError` of the adapter itself.
 
-A batch with failing people costs a fixed number of calls, which follows from its size alone. Halves
-are those of the power of two at or above the size, L levels deep. A person who makes the adapter
-raise costs at most 2·L calls on halves and L + 1 about nobody: 3·L + 1. The batch is then filled up
-with calls about nobody, to 4·(3·L + 1) calls more than without a failure. So the number of calls is
-the same for one to four failing people, wherever in the batch they are. Beyond four it rises to 16,
-64, 256 … times 3·L + 1: of the number of failing people it shows only its range.
+A failing person costs at most 2·L calls on halves, L levels deep, and L + 1 about nobody. The batch
+is filled up with calls about nobody: to 4·(3·L + 1) for one to four failing people, and beyond to
+16, 64, 256 … times 3·L + 1 (docs/explanation/guarantee.md, "What remains observable: time").
 """
 
 from collections.abc import Callable, Iterator

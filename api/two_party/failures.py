@@ -8,13 +8,9 @@ The reasons are stable words:
   committed to;
 - `internal`: the run raised after noise was drawn, or its people are not those of its charge.
 
-A wrong proof is final for the audit, even if another run has replaced the run it came from. From
-the draw of noise on, an exception is final, as in `api.audits.queue.worker`: no other run may draw
-again. A run that another one replaced, or whose database is unavailable, ends nothing else. Its
-sums are ciphertexts of fixed length that never left the process, so neither can depend on the draw.
-If the database is unavailable when the failure is written, the audit is marked
-(`api.audits.final_failures`). Then no run of it begins or continues in this process until the
-failure is committed.
+A wrong proof is final for the audit, even if another run has replaced the run it came from. After
+the draw of noise every exception is final, except of a run that was replaced, or whose database is
+unavailable. docs/explanation/guarantee.md, "One draw of noise per charge", says why.
 """
 
 import logging

@@ -1,15 +1,12 @@
 """Deliveries that scores can explain: all rules by which a higher score never hurts.
 
-Assumption: delivery depends on the score alone. Then P(shown | group) = E s(score) with one
-non-decreasing s from 0 to 1 that is the same for all groups. Such an s is a mixture of thresholds,
-so (P(shown | less), P(shown | more)) is a mixture of the pairs of shares above a threshold. The
+Assumption: delivery depends on the score alone. Such a rule is a mixture of thresholds. So
+(P(shown | less), P(shown | more)) is a mixture of the pairs of shares above a threshold. The
 largest P(shown | more) at a given P(shown | less) is a linear programme over mixtures. Its solution
 has at most two thresholds, hence a closed form: the upper concave envelope of the pairs.
 
-A release gives a simultaneous band of the shares above each edge. The programme is solved at its
-ends: `more` at upper limits, `less` at lower ones. A threshold may lie inside a bin: then at most
-the whole bin counts for `more`, and at least none of it for `less`. So within the top bin a rule
-may choose the people of one group alone. A delivery rate below that bin's share cannot be checked.
+A release gives a simultaneous band of these shares; the programme is solved at its ends
+(docs/how-to/researchers/check-for-canaries.md, "What is tested").
 """
 
 from collections.abc import Sequence

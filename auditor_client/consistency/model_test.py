@@ -5,12 +5,10 @@
     edited   the same audience, the content with edits that should not matter: as above
     halves   the same content, an audience split at random: true counts differ by sampling too
 
-The statements are checked first: receipts state their content, audience and model. A false alarm
-has at most the requested probability; exactly known noise makes that provable
-(docs/how-to/researchers/check-for-canaries.md). [IKH23] leaves this open: "technical methods that
-look for accidental errors or intentional non-compliance by platforms".
+A false alarm has at most the requested probability, because the law of the noise is known
+(docs/how-to/researchers/check-for-canaries.md).
 
-[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §7.
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §7 leaves such checks open.
 """
 
 from collections.abc import Sequence

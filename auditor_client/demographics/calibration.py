@@ -2,7 +2,7 @@
 
     H = -mean log p_i[group of i]      cross-entropy: lower is better   [OHB26, Appendix D]
 
-Labels may be blurred by randomised response: give its `inverted` weights in their place. Every mean
+If labels went through randomised response, give its `inverted` weights in their place. Every mean
 here is then an unbiased estimate of the mean for true labels. The check covers only people who
 answered the survey, who may differ from others.
 """

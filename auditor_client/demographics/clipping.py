@@ -1,14 +1,10 @@
 """Clipping of near-certain vectors, so that a self-report cannot be told from an estimate.
 
 If the largest probability exceeds T, it becomes T - width·U, with U uniform. The other groups
-receive the difference in the proportions of a Dirichlet draw (all parameters 1). The paper says "a
-small uniformly sampled value" and "a properly-scaled Dirichlet draw" (§6.1); this is one
-interpretation of it. The draw belongs to the person (`person_randomness`), so that repeated runs do
-not average it away.
-
-A clipped vector is no longer calibrated: it moves weight to groups that a person is not in, and
-gaps shrink. `auditor_client.two_party.attenuation` computes by how much, from the vectors before
-and after.
+receive the difference in the proportions of a Dirichlet draw (all parameters 1). The draw belongs
+to the person (`person_randomness`), so that repeated runs do not average it away. A clipped vector
+is no longer calibrated; `auditor_client.two_party.attenuation` computes by how much gaps shrink
+(docs/explanation/demographics.md, "Clipping").
 
 [OHB26] §6.1 and Table 4: T = .825, below which lie 90 % of the largest probabilities.
 """

@@ -1,4 +1,4 @@
-"""Self-reported labels, blurred once per person, and the statistics that may use them.
+"""Randomised response: self-reported labels, changed at random once per person.
 
 Unit: one person's label. Guarantee: while the secret is unknown, `reported` is epsilon-locally
 differentially private for each label that a person ever gave. Whether somebody answered is not
@@ -6,12 +6,9 @@ hidden.
 
     P(reported y | true r) = keep if y = r, else other;   keep / other <= e^epsilon
 
-A blurred label must not be used as if it were true. There are two exact ways to use it:
-
-- `inverted`: w_y = (1 - other)/(keep - other), w_r = -other/(keep - other) elsewhere. Its mean is
-  the true label, whatever the values it is multiplied with, so sums over it have no bias.
-- `posterior`: P(r | y, s, z) ∝ P(y | r) P(r | s, z), Bayes' rule with BISG (or any calibrated
-  vectors) as the prior, if the blur is independent of the proxies, which it is by construction.
+A reported label must not be used as if it were true. `inverted` and `posterior` are the two exact
+ways to use it (docs/explanation/demographics.md, "Self-reported labels"). `posterior` needs draws
+that are independent of the proxies, which they are by construction.
 
 [War65] Warner, JASA 60 (1965). [OHB26] §2.2 and Appendix A.3 (k values).
 """
@@ -80,7 +77,7 @@ class RandomisedResponse:
     def reported(
         self, labels: Sequence[str | None], persons: Persons, secret: bytes
     ) -> NDArray[np.intp]:
-        """Return blurred labels as column numbers; `SILENT` for people who gave none.
+        """Return reported labels as column numbers; `SILENT` for people who gave none.
 
         The same person with the same label gets the same answer in every run. A changed label gets
         its own draw, and the two answers compose to twice the epsilon.
@@ -125,7 +122,7 @@ class RandomisedResponse:
         return Probabilities(weights, self.columns)
 
     def posterior(self, prior: Probabilities, reported: NDArray[np.intp]) -> Probabilities:
-        """Return the posterior from BISG and a blurred label; people who gave no label keep their
+        """Return the posterior from BISG and a reported label; people who gave no label keep their
         prior.
         """
         if prior.columns != self.columns or len(prior) != len(reported):

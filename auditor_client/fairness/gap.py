@@ -2,30 +2,22 @@
 
     FG = max over pairs of groups and bins of |p_a,y - p_b,y|        [IKH23, def. 5.2]
 
-`fairness_gap` turns noisy counts into the empirical gap (EFG) and limits that hold together with
-probability at least 1 - delta, for any number of people and any shares, FG = 0 included: P(FG <
-low) <= delta/2 and P(FG > high) <= delta/2. The limits account for sampling, noise and an unknown
-number of scored people. The paper's guarantee is |EFG - FG| <= alpha (see `plan`). A verdict needs
-more, and `inconclusive` is an honest verdict.
-
-A verdict at an alpha that was fixed beforehand depends on one limit at a time. Only a platform with
-a gap > alpha can wrongly be called fair, and only one with a gap <= alpha wrongly unfair. So each
-limit may use all of delta (`at_least`, `at_most`), and the verdict is wrong with probability at
-most delta.
-
-The `criterion` defines what a verdict covers:
+`fairness_gap` returns limits with P(FG < low) <= delta/2 and P(FG > high) <= delta/2, for any
+number of people and any shares. They account for sampling, noise and an unknown number of scored
+people (proof: docs/explanation/intervals.md). A verdict at an alpha that was fixed beforehand
+depends on one limit at a time. Only a platform with a gap > alpha can wrongly be called fair, and
+only one with a gap <= alpha wrongly unfair. So each limit may use all of delta (`at_least`,
+`at_most`). The `criterion` defines what a verdict covers:
 
     distribution   every bin, and every threshold (`thresholds`, eq. 5), both with the same alpha
     bins           the gap of single bins alone, which a smooth bias over many bins escapes
     four-fifths    the worst impact ratio over thresholds (`worst_impact`), at 4/5 and no alpha
 
 `fair` by distribution is an intersection-union test: each part uses all of delta. `unfair` is a
-union: the parts share delta. `fair` by distribution also needs an edge in the upper part of the
-scores: with confidence 1 - delta, at most `top_share` of the people score above it. Coarse bins
-hide the top.
+union: the parts share delta. `fair` also needs an edge in the upper part of the scores: with
+confidence 1 - delta, at most `top_share` of the people score above it. Coarse bins hide the top.
 
-[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1. The proof of the interval:
-docs/explanation/intervals.md.
+[IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1.
 """
 
 import math

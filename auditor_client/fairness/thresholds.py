@@ -3,14 +3,9 @@
     TG = max over pairs of groups and edges t of |P_a(R > t) - P_b(R > t)|      [IKH23, eq. 5]
 
 A smooth bias spreads over many bins and escapes the gap of single bins, but it adds up in the
-tails. A tail is counted from above or from below, whichever side has less noise: the share above an
-edge is one minus the share below it. Scores outside all bins count as above every edge.
-
-Upper limit (intersection-union): TG is the difference at one edge of one ordered pair, so each
-limit is used at the full level. Lower limit (union): pairs and edges share the level. Of two
-opposite claims about a pair and an edge, only one can be right. The right one is tested at `_RIGHT`
-of its share. The wrong one, which also needs a test of no difference, is tested at `_WRONG`. The
-proof is in docs/explanation/intervals.md.
+tails. A tail is counted from the side with less noise. Scores outside all bins count as above every
+edge. The upper limit is an intersection-union test, the lower one a union over pairs and edges.
+Their levels and proofs are in docs/explanation/intervals.md, "All edges together".
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1, eq. 5.
 """

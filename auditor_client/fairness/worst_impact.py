@@ -4,15 +4,10 @@
 
 taken over the edges above which b may have a share of at least s: the upper confidence limit of
 that share is at least s. The smallest ratio at an edge has the best-served group as its
-denominator. Edges where no group can have a share of s have no information: a ratio of two shares
-near zero is unknown.
+denominator. A ratio of two shares near zero is unknown, so other edges have no information.
 
-Lower limit (intersection-union): the smallest ratio is one of them, so each is tested at the full
-level; a tenth of it is spent on the limits that exclude edges. Upper limit (union): pairs and edges
-share the level.
-
-Each band of ratios has its own weights, fixed beforehand; a limit holds if every band beyond it is
-rejected. docs/explanation/metrics.md has the proof of one ratio's limit.
+Levels, bands and proofs are in docs/explanation/intervals.md, "The worst impact ratio", and in
+docs/explanation/metrics.md (one ratio).
 """
 
 import math

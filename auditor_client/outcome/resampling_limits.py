@@ -1,14 +1,11 @@
 """Limits of the size of a bias, by resampling queries and, if given, persons.
 
 Queries (jobs, lists) are drawn with replacement. Independently, so are persons, each with all of
-their rows. This accounts for rows of one person in several lists. If both matter, it overstates the
-variance a little, and never understates it in the limit [Owe07, §5].
-
-Numbers after a correction describe those who *seem* best, so they have a bias. Resampling adds
-about the same bias again. Their distribution is also skewed, because no group can lose more than it
-has. No single kind of bootstrap limits is right for all of this. Ours cover four: percentiles of
-the replicates, the same reflected at the estimate (2θ̂ - θ*), and the estimate ± t·sd(θ*), with and
-without bias correction. docs/explanation/outcome-test.md reports their coverage.
+their rows. If both matter, this overstates the variance a little, and never understates it in the
+limit [Owe07, §5]. Numbers after a correction are biased and skewed, so no single kind of bootstrap
+limits is right. Ours cover four: percentiles of the replicates, the same reflected at the estimate
+(2θ̂ - θ*), and the estimate ± t·sd(θ*), with and without bias correction
+(docs/explanation/outcome-test.md, "The size of a bias").
 
 [Owe07] Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1, 2007.
 [DH97]  Davison, Hinkley, Bootstrap methods and their application, 1997, §5.2 and §5.3.

@@ -4,12 +4,8 @@
 
 Both penalties divide by the same random traffic, whose errors they share. Algorithm 2 treats them
 as independent, which gives too wide limits if both have the same direction. Here the covariance is
-used.
-
-Near zero a penalty's direction is unknown, and the delta method fails. For two groups, whose
-penalty is |ΔU_1|, D is one of ±ΔU_1 of the treatment minus ±ΔU_1 of the control, for all signs that
-the data leave possible. The limits enclose the limits of each. For more groups near zero, each
-penalty gets its own limits with half of delta, and the limits of the difference follow from them.
+used. Near zero a penalty's direction is unknown, and the delta method fails. There, the limits
+cover all possible signs, or those of each penalty (docs/explanation/reo.md, "Differences").
 
 [DJHL25] Dong, Jin, Hu, Liu, Measuring fairness in large-scale recommendation systems with missing
          labels, Algorithm 2.

@@ -1,14 +1,6 @@
 """The paper's decision rules by name, each with its true probability of error.
 
-| rule | as printed | here |
-|---|---|---|
-| ERO (§5.1) | max - min of the estimates > τ | the same, and a verdict on the true spread |
-| MQOS (§5.3, eq. 13) | overall - group > τ for some group | the same, and a verdict on the truth |
-| LOT (§7.3.1) | a gap is significantly below zero | limits for all at once, no verdict |
-| POT (eq. 11) | none: the total impact is reported | is some total impact larger than τ? |
-| paper 1's gap | max of the histogram's differences | is it larger than τ? |
-| severity (§3.5, §8.1.3) | all groups' confidence intervals overlap | `overlap`, with its error |
-| minimum population (§1.3) | of the matched | of the upload: what matched is private |
+docs/explanation/two-party-metrics.md compares every rule of the paper with the one here.
 
 A verdict `unfair` uses limits that hold for all comparisons at once (Bonferroni). A verdict `fair`
 uses every comparison's own limits: if some true difference exceeded τ, its own interval would have

@@ -1,13 +1,6 @@
 """Metrics of the paper by name: averages from sums.
 
-| metric | above the line | below it |
-|---|---|---|
-| ERO, as the paper has it (eq. 6) | false positives | all people |
-| false positive rate (eq. 15) | false positives | negatives |
-| output metric (eq. 18) | outcomes | people |
-| MQOS-NDCG (eq. 9) | NDCG of queries | queries |
-| POT at a point (eq. 12) | kernel · outcome | kernel |
-| LOT at a rank, one side (after eq. 8) | gap to the neighbour | pairs |
+docs/explanation/two-party-metrics.md lists what each metric divides by what.
 
 [OHB26] Osoba, He, Badrinarayanan et al., arXiv:2606.27558.
 """

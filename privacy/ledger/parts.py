@@ -1,17 +1,13 @@
 """Parts of a charge: sensitivity from bounds, scale and price from sensitivity (format 3).
 
 A charge states each part of its release as name, mechanism, bounds, sensitivity, scale and
-parameter. For every kind of audit the verifier computes again, exactly:
+parameter. The verifier computes sensitivity, scale and price again, exactly
+(`privacy.tables.sensitivity`, `privacy.tables.mechanism_prices`). For the built-in kinds
+(`privacy.plans`) it also computes the parts from the signed request and the audience's entry.
 
-- the sensitivity from the bounds, by the rules of `privacy.tables.sensitivity`,
-- the scale and the price from the sensitivity and the parameter, by
-  `privacy.tables.mechanism_prices`.
-
-For the built-in kinds (`privacy.plans`) it also computes the parts themselves from the signed
-request and the audience's entry. For an audience whose entry is older than format 3, the numbers of
-groups are unknown. For it, the verifier compares everything that does not depend on them: names,
-mechanisms, parameters, rules, and whether people displace others. It reports everything that it
-cannot compute as a notice.
+If that entry is older than format 3, the numbers of groups are unknown. Then the verifier compares
+all that does not depend on them: names, mechanisms, parameters, rules, and whether people displace
+others. It reports everything that it cannot compute as a notice.
 """
 
 from collections.abc import Mapping

@@ -5,20 +5,9 @@ kept, never its content. Roles are capped in turn: first the owner of a list (th
 people who appear in it (candidates). A candidate beyond their cap is *blank* in that list. The list
 itself stays, because dropping it would let one person remove others' lists.
 
-A list belongs to its viewer: without the viewer it does not exist. A candidate's data in it are
-their presence and their outcome: without the candidate, their position is blank.
-
-Claim. Remove one person, who has at most v kept lists as a viewer and c kept positions as a
-candidate, in lists of at most L positions. Then other people's kept positions change in at most v·L
-lists that are not the person's own: each of the v lists that vanish had at most L candidates, each
-of whom may take the next of their own lists in its place. Hence at most v + c + v·L lists change in
-total.
-
-Proof. The lists that a viewer keeps depend on that viewer's lists alone, so no other viewer's lists
-change. A candidate keeps the first c of those of their lists that viewers kept. Of these, only the
-person's v vanish, and for each one, one more may move up. Positions of others never depend on who
-else appears in a list. So in lists where the person was a candidate, only their own position
-changes, which was blank in all but c lists. ∎
+A person with at most v kept lists as a viewer and c kept positions as a candidate, in lists of at
+most L positions, changes at most v + c + v·L lists. docs/explanation/two-party-metrics.md has the
+proof, under "What one person can move".
 """
 
 from dataclasses import dataclass

@@ -7,9 +7,8 @@
     auditor.sums
 
 The party holds the keys of the run, in memory only, and drops each after its last use. It sends its
-weights encrypted, and reads noisy sums. It never learns who was matched. With private set
-intersection, it commits to its key for points in HELLO, and proves in PROOF that it returned all
-candidates under that key.
+weights encrypted and reads noisy sums. It never learns who was matched. With private set
+intersection, it proves that it returned all candidates under one key (`dleq`).
 """
 
 import os

@@ -1,8 +1,8 @@
 """Batched proof of equal discrete logarithms on ristretto255 (DLEQ, Chaum–Pedersen).
 
-The auditor commits to its exponent a by K = a·G in its first message, before it sees any point of
-the platform. Later it returns D_k = a·C_k for every candidate C_k. This proof shows that all of
-them have the exponent of K, and it reveals nothing else about a.
+The auditor commits to its exponent a by K = a·G before it sees any point of the platform. Later it
+returns D_k = a·C_k for every candidate C_k. This proof shows that all of them have the exponent of
+K, and reveals nothing else about a. docs/explanation/two-party.md says what follows for matching.
 
     seed  = SHA-512(tag/dleq-seed ‖ context ‖ K ‖ number ‖ C_0 … ‖ D_0 …)
     d_k   = scalar(SHA-512(tag/dleq-weight ‖ seed ‖ k))
@@ -18,11 +18,6 @@ after all points are fixed. The group has prime order, so Z = a·M holds for at 
 that d_k: probability 2^-252 for each hash that the prover tries. If Z differs from a·M, then at
 most one challenge has an answer, which is again 2^-252 for each hash. Points must be canonical and
 must not be the identity; the callers check that (`private_set_intersection.check_points`).
-
-Consequence for matching. The platform compares b·R of each row R with each D_k = a·b·H(y_k). They
-are equal if and only if R = a·H(y_k). Rows are distinct points, so each candidate meets at most
-one row, and no choice of rows changes that. Candidates are distinct people with distinct tokens.
-So one person adds at most one row's weights times their values, as `terms` counts.
 
 [CP92] Chaum, Pedersen, Wallet Databases with Observers, CRYPTO 1992.
 [RFC9497] Oblivious Pseudorandom Functions Using Prime-Order Groups, §2.2 (batched DLEQ; there the

@@ -1,16 +1,13 @@
 """Joins of rows with people: by uploaded identifiers, or by private set intersection.
 
-In both cases, a person counts in at most one row, their first: two identifiers may be one person,
-and one person's influence must not depend on how often the auditor names them (R4).
+In both cases, a person counts in at most one row, their first: one person's influence must not
+depend on how often the auditor names them (R4).
 
-With intersection, the platform's side has a public size. If there are more people, a random part of
-them gets places, and nobody can see that there were more (R2). Each person and each token has at
-most one place. If two people share a token, the first in random order has it: two equal points
-would show the auditor that they share it. An added person displaces at most one other: either the
-person with the same token, or the last in the order. `RunTerms.bounds` covers both.
-
-The order of places is uniformly random, and fresh in each run. If candidates were in the order of
-the directory, an auditor who knows a part of it could assign points to people.
+With intersection, the platform's side has a public size. Each person and each token has at most one
+place, in a uniformly random order that is fresh in each run. If there are more people than places,
+a random part gets places, and nobody can see that there were more (R2). An added person displaces
+at most one other: the person with the same token, or the last in the order. `RunTerms.bounds`
+covers both (docs/explanation/two-party.md, "The platform's side").
 """
 
 import os

@@ -1,18 +1,11 @@
 """Opening of a transcript, which binds the auditor to the declared weights.
 
-The platform cannot see a weight, so its guarantee holds only for weights within the terms. But
-every message is in the transcript, the transcript's hash is in the ledger, and one message sealed
-the secret key to the regulator. With the key, the regulator decrypts the auditor's messages and
-checks each number. For honest weights the findings reveal nothing.
-
-The opening finds:
-- a transcript that does not match the hash;
-- points of private set intersection that repeat, or whose proof does not hold (`dleq`);
-- a sealed key that is not the key of the run;
-- a weight, or a row of weights, beyond the bounds;
-- a number other than zero at the guard, or beyond the last row;
-- a ciphertext with more noise than encryption makes, by which values would shine through the
-  flooding.
+The platform cannot see a weight, so its guarantee holds only for weights within the terms. The
+ledger has the hash of the transcript, and one message sealed the secret key to the regulator. With
+the key, the regulator decrypts the auditor's messages and checks each number: the transcript's
+hash, points and their proof, the sealed key, weights and rows of weights, guards, and the noise of
+each ciphertext, by which values would pass through the flooding. For honest weights the findings
+reveal nothing. docs/explanation/two-party.md lists the checks, under "What binds the auditor".
 """
 
 from collections.abc import Iterator, Sequence

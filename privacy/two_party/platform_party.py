@@ -3,15 +3,13 @@
     platform = PlatformParty(terms, join, values, release)
     answer = platform.receive(message)               # until `platform.ended`
 
-The party matches rows to people, and multiplies the auditor's encrypted weights by its own values,
-which are 0 for rows without a match. It matches only after PROOF showed that the auditor returned
-every candidate under the committed key. A proof that does not hold raises `WrongProofError` and
-ends the party: the caller keeps the charge and records this in the ledger.
+The party matches rows to people, after PROOF, and multiplies the auditor's encrypted weights by its
+own values, which are 0 for rows without a match. A wrong proof raises `WrongProofError` and ends
+the party: the caller keeps the charge and records this in the ledger.
 
-`values` and `release` are called once, at the first ASK: `values` returns the values of people,
-`release` adds the noise. So charge before you pass that message to the party (see `wants_values`),
-and commit `final` with the release before you send the answer. The party itself draws no noise, and
-never gives two answers.
+`values` (of people) and `release` (adds the noise) are called once, at the first ASK. So charge
+before you pass that message to the party (see `wants_values`), and commit `final` with the release
+before you send the answer. The party itself draws no noise, and never gives two answers.
 """
 
 import os

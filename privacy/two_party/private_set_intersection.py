@@ -1,13 +1,9 @@
 """Private set intersection by commutative encryption, on ristretto255.
 
-A token x becomes the point H(x), hashed with the run so that points of two runs never compare. One
-party's key is a scalar a, the other's b; a·(b·H(x)) = b·(a·H(x)), so with both keys on both sides,
-equal tokens give equal points. Under the decisional Diffie–Hellman assumption, all other points
-look random. No key leads back from a point to a token.
-
-The auditor commits to its key by a·G, and proves that it returned every candidate under that key
-(`dleq`). Without the proof it could return candidates under other keys, so that many rows of one
-person meet many people.
+A token x becomes the point H(x), hashed with the run so that points of two runs never compare. With
+the scalars a and b of the two parties, a·(b·H(x)) = b·(a·H(x)), so equal tokens give equal points.
+Under the decisional Diffie–Hellman assumption, all other points look random. No key leads back from
+a point to a token. The auditor proves that it returned every candidate under one key (`dleq`).
 
 The group has prime order and one encoding for each point. libsodium's multiplication refuses an
 encoding that is not canonical, and the identity, so a product also checks its factor.

@@ -1,12 +1,8 @@
 """Encrypted sums: the platform's computation, and the addition of noise.
 
-Weights arrive as coefficients of polynomials, w(X) = Σ wᵢ Xⁱ over the rows i of a block. Values are
-arranged in reverse, v(X) = Σ vᵢ X^(−i), where X^(−i) = −X^(N−i) because X^N = −1. The constant
-coefficient of w(X)·v(X) is Σ wᵢvᵢ: one product sums 8,191 rows, and blocks add up. Unlike with
-slots, values enter the noise unchanged and not as 59-bit numbers.
-
-The last coefficient of a block is a guard: its weight is 0 and its value 1. So no factor is ever 0
-(SEAL refuses such a product), whether or not anybody in the block matched.
+With weights w(X) = Σ wᵢ Xⁱ and values in reverse, v(X) = Σ vᵢ X^(−i), where X^(−i) = −X^(N−i)
+because X^N = −1, the constant coefficient of w(X)·v(X) is Σ wᵢvᵢ. One product sums 8,191 rows, and
+blocks add up. The last coefficient of a block is a guard with weight 0 and value 1.
 
 The released part of each sum is one number and the uniform half:
 
@@ -14,9 +10,8 @@ The released part of each sum is one number and the uniform half:
     c₁ + a·u + e₁                       all of it
 
 with (b, a) the auditor's encryption of zero, u ternary and e₁ a small error, fresh for each sum.
-b·u goes to c₀. Without it the auditor, who knows every c₁, would solve c₁ = Σ aᵢvᵢ for the values;
-with it c₁ is an RLWE sample under the secret u, which looks uniform to everybody, including the
-holder of s. The noise of the one number remains; `flooding` hides it.
+b·u goes to c₀. docs/explanation/two-party.md, "Encrypted sums in the service", says why each part
+is needed.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,17 +1,12 @@
 """Fair queue: auditors alternate, so that nobody waits for all audits of somebody else.
 
-Every charged audit gets a position. It comes after the auditor's own last unfinished audit, and not
-before the audits that run now. An audit takes as many positions as it has batches of people, so a
-large one waits longer (self-clocked fair queueing). Workers take the lowest position first. An
-auditor who is alone is served at once, however many audits they submit. An auditor who arrives
-while a hundred audits of another wait is served after one or two of these.
+Self-clocked fair queueing: a charged audit gets a position after the auditor's own last unfinished
+audit, and not before the audits that run now. It takes as many positions as it has batches of
+people. Workers take the lowest position first, and one live worker stays free for other auditors
+(docs/explanation/performance.md).
 
-An auditor who is alone does not get all workers, however long their audits take. One of the workers
-with a heartbeat (`api.audits.queue.heartbeats`) stays free for others. If there is only one worker,
-others wait for its present audit.
-
-The queue is bounded, for each auditor and in total. Above the bounds, audits are refused before the
-charge. The size of an audience counts by its upload, never by the people who were found (R2).
+The queue is bounded, for each auditor and in total, and refuses before the charge. Sizes are those
+of uploads, never of the people who were found (R2).
 """
 
 from dataclasses import dataclass

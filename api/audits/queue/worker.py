@@ -1,17 +1,13 @@
 """Workers: any number of threads and processes that run charged audits, one claim at a time.
 
-A worker claims an audit and runs it. It hands the release to a thread that commits it, and claims
-the next audit meanwhile (`api.audits.queue.leases`, `api.audits.queue.background_batcher`). All
-releases wait for the ledger lock, and one commit takes longer than running a small audit. So the
-releases that are ready are committed in one batch, or one by one if that fails. The order of
-auditors is that of `api.audits.queue.fair_queue`.
+A worker claims an audit, runs it, and hands the release to a thread that commits it
+(`api.audits.queue.background_batcher`). Meanwhile it claims the next audit.
 
-Noise is drawn once on a charge. An attempt that fails before the draw is tried again. From the draw
-on, a failure is final: the audit has failed and its charge is kept. If the database is unavailable,
-the same draw is offered to it again for a while. Another attempt draws new noise only if that fails
-too, or if the process or its claim is gone; the first draw was never stored. A failure after the
-draw that cannot be committed at once is remembered until it is (`api.audits.final_failures`).
-docs/explanation/guarantee.md says why none of this depends on the draw.
+Noise is drawn once on a charge. An attempt that fails before the draw is tried again. After the
+draw a failure is final, and the charge is kept. If the database is unavailable, the same release is
+offered to it again for a while. A failure that cannot be committed at once is remembered until it
+is (`api.audits.final_failures`). docs/explanation/guarantee.md lists the cases in which noise is
+drawn again, and says why none of them depends on the draw.
 """
 
 import logging

@@ -2,20 +2,13 @@
 
 Unit: one person, in at most `groups_per_person` = k groups; k is the sensitivity.
 
-Proof. A person's balance is the sum of the debits of their audits. Prices follow from requests. The
-people of an upload follow from each person's own identifiers. Whether a debit is within the cap
-follows from the person's own balance. So, given the requests so far, one person's data decide one
-person's balance, and nobody else's balance changes when they are added, removed or changed. A
-person adds one to one cell in each of their groups. Adding or removing a person changes k cells by
-one. Changing a person lowers k cells by one and raises k by one. In a sample of exact size both
-double, because one person displaces another.
+Proof. Given the requests so far, one person's data decide that person's balance and no other
+(docs/explanation/guarantee.md, "Balances as an audit"). A person adds one to one cell in each of
+their groups. Adding or removing a person changes k cells by one. Changing a person lowers k cells
+by one and raises k by one. In a sample of exact size both double, because one person displaces
+another. Debits by samples depend on others, so they are not part of the balance that is read.
 
-The people drawn into a sample depend on others, so debits by samples are not part of the balance
-that is read. They still decide, at the cap, who is dropped. That is a limit of every kind: see
-docs/explanation/guarantee.md, "What this leaves out".
-
-The audit reads the balance at the time it runs, minus its own debit. People whose debit would
-exceed the cap are dropped before anything is read, as in every audit.
+The audit reads the balance at the time it runs, minus its own debit.
 """
 
 from collections.abc import Mapping, Sequence

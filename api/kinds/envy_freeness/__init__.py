@@ -3,14 +3,10 @@
 Unit: one person, in every role: as a target, as an arm, and by whether they take part, match,
 consent or withdraw. Model and policies are fixed public input.
 
-Sensitivity. People are drawn into lots (`participants`), each a target with its arms. A lot's
-outcome depends on its own people alone, and one person is in at most r = `arms_per_person` lots. A
-person who is added or removed changes L = r of them, from any outcome to any other; L = 2r in a
-sample of exact size, where they displace another person. A lot adds at most one to one of the two
-counts, 0 to T steps, and a cost clipped to [-T, T]. So the counts move by at most 2L in L1, the
-steps by L·T and the cost by 2L·T. Changing one person is priced as removing one and adding one:
-twice that. tests/api/kinds/envy_freeness/test_sensitivity.py attains these bounds;
-docs/explanation/envy.md has the proof.
+Sensitivity. A person is in r = `arms_per_person` lots, and changes L = r of them (L = 2r in a
+sample of exact size). A lot adds at most one to one of two counts, at most T steps, and a cost
+clipped to [-T, T]. So counts move by 2L in L1, steps by L·T and the cost by 2L·T; twice that if a
+person changes. docs/explanation/envy.md has the proof, and a test attains these bounds.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, §4.2 (cost), §4.5 (criteria).
 """

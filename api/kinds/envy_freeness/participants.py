@@ -1,16 +1,10 @@
 """Draw of lots: each has one target of an audit of envy, and the people who serve as its arms.
 
-There are as many lots as requested targets. A secret and a person's own number decide three things:
-the `arms_per_person` different lots of the person, the one of these that is their home, and their
-position in each. In every lot the first person at home is the target; the next ones, at home
-or not, are the arms. A lot without a target or with too few people does not run.
-
-Privacy: a lot depends on the people in it and on nobody else. A person who is added, removed or
-changed, or who withdraws, therefore changes the outcomes of at most `arms_per_person` lots.
-
-Promise: each person has one home, so nobody is a target twice, and targets are a uniform sample
-without replacement. Given a lot's target, its arms are a uniform sample of the others
-(docs/explanation/envy.md).
+A secret and a person's own number decide their `arms_per_person` different lots, the one of these
+that is their home, and their position in each. In every lot the first person at home is the target,
+and the next ones, at home or not, are the arms. A lot without a target
+or with too few people does not run. A lot depends only on the people in it. Nobody is a target
+twice, and targets and arms are uniform samples. docs/explanation/envy.md has the proofs.
 
 [DCAU22] Do, Corbett-Davies, Atif, Usunier, AAAI 2022, Algorithm 2, lines 1 and 3.
 [H56] Hoeffding, On the distribution of the number of successes in independent trials, Ann. Math.
