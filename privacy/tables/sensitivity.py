@@ -178,6 +178,8 @@ class Products:
 class Lots:
     """A person changes the outcomes of at most `lots_per_person` = r lots, which add up.
 
+    A lot is one target of an audit of envy, with the people who serve as its arms.
+
     The three numbers of a lot bound the distance of two outcomes of one lot. Added: r lots change
     from any outcome to any other, and may all be in the same cells: r times the distance, r² in
     squared L2. With `fixed_slots`, another person enters or leaves, with the same number of lots:

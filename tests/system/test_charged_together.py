@@ -64,7 +64,7 @@ def at_once(
 
 
 @pytest.fixture
-def lots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the number of bills in each transaction that charged any."""
     found, charge = list[int](), charging.charge
 
@@ -89,14 +89,14 @@ def sound(place: Deployment) -> bool:
 
 
 def test_all_who_wait_are_charged_in_one_transaction(
-    idle: Deployment, world: World, lots: list[int]
+    idle: Deployment, world: World, batches: list[int]
 ) -> None:
     """Some of the people are in several audiences, and bear all of it."""
     names = usernames(world, 30)
     everybody = [comes(idle, names[5 * number : 5 * number + 10]) for number in range(5)]
     answers = at_once(idle, [each.submit for each in everybody])
     assert [answer.status_code for answer in answers] == [202] * 5
-    assert lots == [5]
+    assert batches == [5]
     assert [each.spent for each in everybody] == ["2"] * 5
     rows = charges(idle, answers)
     assert len({row.charged_at for row in rows}) == 1
@@ -112,7 +112,9 @@ def test_all_who_wait_are_charged_in_one_transaction(
     assert sound(idle)
 
 
-def test_who_is_refused_is_refused_alone(idle: Deployment, world: World, lots: list[int]) -> None:
+def test_who_is_refused_is_refused_alone(
+    idle: Deployment, world: World, batches: list[int]
+) -> None:
     names = usernames(world, 20)
     rich, poor, other = (
         comes(idle, some, epsilon)
@@ -121,51 +123,51 @@ def test_who_is_refused_is_refused_alone(idle: Deployment, world: World, lots: l
     answers = at_once(idle, [each.submit for each in (rich, poor, other)])
     refused(answers[1], "epsilon-above-mandate")
     assert [answers[number].status_code for number in (0, 2)] == [202, 202]
-    assert lots == [1, 1]
+    assert batches == [1, 1]
     assert (rich.spent, poor.spent, other.spent) == ("2", "0", "2")
     assert sound(idle)
 
 
 def test_audits_of_one_auditor_are_charged_one_after_the_other(
-    idle: Deployment, world: World, lots: list[int]
+    idle: Deployment, world: World, batches: list[int]
 ) -> None:
     """The second finds what the first has left."""
     names = usernames(world, 20)
     mine, other = comes(idle, names[:10], "3"), comes(idle, names[10:])
     answers = at_once(idle, [mine.submit, mine.submit, other.submit])
     assert sorted(answer.is_success for answer in answers) == [False, True, True]
-    assert sorted(lots) in ([1, 1], [2])
+    assert sorted(batches) in ([1, 1], [2])
     assert (mine.spent, other.spent) == ("2", "2")
 
 
 def test_a_key_that_is_used_twice_at_once_is_charged_once(
-    idle: Deployment, world: World, lots: list[int]
+    idle: Deployment, world: World, batches: list[int]
 ) -> None:
     names = usernames(world, 20)
     mine, other = comes(idle, names[:10]), comes(idle, names[10:])
     again = partial(mine.submit, "once-and-for-all")
     first, second, third = at_once(idle, [again, again, other.submit])
     assert first.json() == second.json() != third.json()
-    assert sum(lots) == 2
+    assert sum(batches) == 2
     assert (mine.spent, other.spent) == ("2", "2")
 
 
 def test_an_earlier_audit_is_answered_in_addition_to_new_ones(
-    idle: Deployment, world: World, lots: list[int]
+    idle: Deployment, world: World, batches: list[int]
 ) -> None:
     names = usernames(world, 20)
     mine, other = comes(idle, names[:10]), comes(idle, names[10:])
     before = mine.submit("an-earlier-one")
-    lots.clear()
+    batches.clear()
     again, new = at_once(idle, [partial(mine.submit, "an-earlier-one"), other.submit])
     assert again.json() == before.json()
     assert new.is_success
-    assert lots == [1]
+    assert batches == [1]
     assert (mine.spent, other.spent) == ("2", "2")
 
 
 def test_large_audiences_are_charged_alone(
-    idle: Deployment, world: World, lots: list[int], monkeypatch: pytest.MonkeyPatch
+    idle: Deployment, world: World, batches: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The memory for one transaction is bounded."""
     monkeypatch.setattr("api.audits.submission.BATCH", 15)
@@ -173,12 +175,12 @@ def test_large_audiences_are_charged_alone(
     everybody = [comes(idle, names[:10]), comes(idle, names[10:]), comes(idle, names[:5])]
     answers = at_once(idle, [each.submit for each in everybody])
     assert all(answer.is_success for answer in answers)
-    assert sorted(lots) == [1, 2]
+    assert sorted(batches) == [1, 2]
     assert sound(idle)
 
 
 def test_who_cannot_be_asked_yet_is_refused_alone(
-    idle: Deployment, world: World, lots: list[int]
+    idle: Deployment, world: World, batches: list[int]
 ) -> None:
     names = usernames(world, 30)
     early, *others = (comes(idle, names[10 * number : 10 * number + 10]) for number in range(3))
@@ -187,11 +189,11 @@ def test_who_cannot_be_asked_yet_is_refused_alone(
     refusal, *answers = at_once(idle, [unsealed, *(each.submit for each in others)])
     refused(refusal, "audience-not-sealed")
     assert all(answer.is_success for answer in answers)
-    assert lots == [2]
+    assert batches == [2]
 
 
 def test_a_batch_above_the_platform_budget_is_charged_one_by_one(
-    new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
+    new_database: Callable[[], str], platform: Platform, world: World, batches: list[int]
 ) -> None:
     """Each costs 2 of rho, and there are 5 of it."""
     limits = {"embedded_worker": False, "platform_rho": Decimal(5)}
@@ -201,13 +203,13 @@ def test_a_batch_above_the_platform_budget_is_charged_one_by_one(
         answers = at_once(place, [each.submit for each in everybody])
         [late] = [answer for answer in answers if not answer.is_success]
         refused(late, "platform-exhausted")
-        assert lots == [1, 1]
+        assert batches == [1, 1]
         assert sorted(each.spent for each in everybody) == ["0", "2", "2"]
         assert sound(place)
 
 
 def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
-    new_database: Callable[[], str], platform: Platform, world: World, lots: list[int]
+    new_database: Callable[[], str], platform: Platform, world: World, batches: list[int]
 ) -> None:
     """Each costs 2 of rho, and a person may bear 3."""
     limits = {"embedded_worker": False, "person_lifetime_rho": Decimal(3)}
@@ -215,7 +217,7 @@ def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
         names = usernames(world, 15)
         first, second = comes(place, names[:10]), comes(place, names[5:])
         answers = at_once(place, [first.submit, second.submit])
-        assert lots == [2]
+        assert batches == [2]
         with place.service.store.read() as session:
             entries = select(EntryRow.text).where(EntryRow.kind == "charge")
             made = [

@@ -82,7 +82,7 @@ def test_one_person_more_moves_no_more_than_the_price_says(
     platform: Platform, settings: Settings, size: int
 ) -> None:
     most = 0
-    for audit, (world, without) in product(("a", "b", "c"), worlds()):  # each has another lot
+    for audit, (world, without) in product(("a", "b", "c"), worlds()):  # each has another draw key
         one, other = (
             rows_of(load_candidates(_of(platform, each), "username", size, audit, settings), size)
             for each in (world, without)
@@ -102,17 +102,17 @@ def test_a_shared_identifier_would_move_more_without_the_rule(
 
     monkeypatch.setattr(CandidatePeople, "_placed", one_place_for_each_person)
     most = 0
-    for lot in range(40):
-        secret = bytes([lot]) * 32
+    for number in range(40):
+        secret = bytes([number]) * 32
         for world, without in worlds():
-            one, other = (rows_of(_with_lot(each, secret), 2) for each in (world, without))
+            one, other = (rows_of(_with_draw_key(each, secret), 2) for each in (world, without))
             most = max(most, moved(one, other))
     assert most == 3 > terms(2).bounds.added.l1
 
 
-def _with_lot(world: World, lot: bytes) -> CandidatePeople:
+def _with_draw_key(world: World, draw_key: bytes) -> CandidatePeople:
     persons, names = Listed(world).held("username")
-    return CandidatePeople(tokens("username", names), persons, lot)
+    return CandidatePeople(tokens("username", names), persons, draw_key)
 
 
 def _of(platform: Platform, world: World) -> Platform:

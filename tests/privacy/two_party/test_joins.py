@@ -10,10 +10,10 @@ from privacy.two_party.private_set_intersection import TOKEN
 PEOPLE = 64
 
 
-def of_people(people: int, lot: bytes | None = None) -> CandidatePeople:
+def of_people(people: int, draw_key: bytes | None = None) -> CandidatePeople:
     tokens = b"".join(number.to_bytes(TOKEN, "little") for number in range(people))
     persons = np.arange(people) * 3
-    return CandidatePeople(tokens, persons, lot or os.urandom(32))
+    return CandidatePeople(tokens, persons, draw_key or os.urandom(32))
 
 
 def pairs(candidates: CandidatePeople) -> dict[int, bytes]:
@@ -60,12 +60,12 @@ def test_padding_is_never_the_same_token_twice() -> None:
 
 def test_who_has_a_place_follows_from_the_lot_and_each_ones_own_number() -> None:
     """A new person displaces at most one other; another seed draws other people."""
-    lot = os.urandom(32)
-    few, more = of_people(PEOPLE, lot), of_people(PEOPLE + 1, lot)
+    draw_key = os.urandom(32)
+    few, more = of_people(PEOPLE, draw_key), of_people(PEOPLE + 1, draw_key)
     before, after = (set(pairs(each.shuffled(20))) for each in (few, more))
     assert len(before - after) <= 1
     assert before == set(pairs(few.shuffled(20)))
-    # The same 20 of 64 by another lot: once in C(64, 20), 5e-17.
+    # The same 20 of 64 by another draw key: once in C(64, 20), 5e-17.
     assert before != set(pairs(of_people(PEOPLE).shuffled(20)))
 
 

@@ -14,7 +14,7 @@ class Held:
     """Writes down what it is given, once it is let go."""
 
     def __init__(self) -> None:
-        self.lots: list[list[int]] = []
+        self.batches: list[list[int]] = []
         self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
 
     def __call__(self, some: Sequence[int]) -> None:
@@ -22,10 +22,10 @@ class Held:
         assert self.go.acquire(timeout=PATIENCE)
         if 13 in some:
             raise ValueError(some)
-        self.lots.append(list(some))
+        self.batches.append(list(some))
 
-    def let(self, lots: int) -> None:
-        for _ in range(lots):
+    def let(self, batches: int) -> None:
+        for _ in range(batches):
             self.go.release()
 
 
@@ -37,7 +37,7 @@ def test_what_comes_meanwhile_is_done_at_once() -> None:
         for number in (2, 3, 4):
             batcher.submit(number)
         held.let(2)
-    assert held.lots == [[1], [2, 3, 4]]
+    assert held.batches == [[1], [2, 3, 4]]
 
 
 def test_the_end_waits_for_everything() -> None:
@@ -45,7 +45,7 @@ def test_the_end_waits_for_everything() -> None:
     with BackgroundBatcher(held, 8, "test") as batcher:
         batcher.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
-    assert held.lots == [[1]]
+    assert held.batches == [[1]]
 
 
 def test_who_waits_finds_everything_done() -> None:
@@ -55,7 +55,7 @@ def test_who_waits_finds_everything_done() -> None:
         batcher.submit(1)
         threading.Timer(0.2, held.let, [1]).start()
         assert batcher.drain()
-        assert held.lots == [[1]]
+        assert held.batches == [[1]]
         assert not batcher.drain()
 
 
@@ -76,7 +76,7 @@ def test_the_giver_waits_when_too_much_does() -> None:
         held.let(3)
         giver.join(PATIENCE)
         assert third.is_set()
-    assert held.lots == [[1], [2], [3]]
+    assert held.batches == [[1], [2], [3]]
 
 
 def test_a_failure_is_reported_and_stores_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -86,5 +86,5 @@ def test_a_failure_is_reported_and_stores_nothing(caplog: pytest.LogCaptureFixtu
         batcher.submit(13)
         assert batcher.drain()
         batcher.submit(1)
-    assert held.lots == [[1]]
+    assert held.batches == [[1]]
     assert "test.error" in caplog.text

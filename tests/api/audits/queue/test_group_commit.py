@@ -18,11 +18,11 @@ def negated(some: Sequence[int]) -> list[int]:
 
 
 class Lock:
-    """A lock that the test holds at first, and what was done while it was held, lot by lot."""
+    """A lock that the test holds at first, and what was done while it was held, batch by batch."""
 
     def __init__(self, act: Act = negated) -> None:
         self.act, self.held = act, threading.Lock()
-        self.lots: list[list[int]] = []
+        self.batches: list[list[int]] = []
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -30,7 +30,7 @@ class Lock:
             yield
 
     def do(self, _: None, some: Sequence[int]) -> Sequence[int]:
-        self.lots.append(list(some))
+        self.batches.append(list(some))
         return self.act(some)
 
 
@@ -69,21 +69,21 @@ def asked(
 def test_waiting_requests_run_in_one_batch_each_with_its_own_answer() -> None:
     lock = Lock()
     assert [each.result() for each in asked(lock, range(1, 8))] == [-1, -2, -3, -4, -5, -6, -7]
-    assert lock.lots == [[1, 2, 3, 4, 5, 6, 7]]
+    assert lock.batches == [[1, 2, 3, 4, 5, 6, 7]]
 
 
 def test_who_may_not_join_is_served_next_in_the_order_of_coming() -> None:
     lock = Lock()
     answers = asked(lock, [1, 11, 2, 21, 12, 3], lambda one, others: one // 10 == others[0] // 10)
     assert [each.result() for each in answers] == [-1, -11, -2, -21, -12, -3]
-    assert lock.lots == [[1, 2, 3], [11, 12], [21]]
+    assert lock.batches == [[1, 2, 3], [11, 12], [21]]
 
 
 def test_who_comes_later_is_served_later() -> None:
     lock = Lock()
     together = GroupCommit(lock.hold, lock.do, lambda *_: True)
     assert [together(number) for number in (1, 2, 3)] == [-1, -2, -3]
-    assert lock.lots == [[1], [2], [3]]
+    assert lock.batches == [[1], [2], [3]]
 
 
 def test_what_is_wrong_with_one_is_its_own_matter() -> None:
@@ -97,7 +97,7 @@ def test_what_is_wrong_with_one_is_its_own_matter() -> None:
     assert (one.result(), five.result()) == (1, 5)
     with pytest.raises(ValueError, match="three"):
         three.result()
-    assert lock.lots == [[1, 3, 5], [1], [3], [5]]
+    assert lock.batches == [[1, 3, 5], [1], [3], [5]]
 
 
 def test_what_is_wrong_for_all_is_not_tried_for_each() -> None:
@@ -107,7 +107,7 @@ def test_what_is_wrong_for_all_is_not_tried_for_each() -> None:
     lock = Lock(act)
     answers = asked(lock, [1, 2, 3], hopeless=(ConnectionError,))
     assert [type(each.exception()) for each in answers] == [ConnectionError] * 3
-    assert lock.lots == [[1, 2, 3]]
+    assert lock.batches == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("error", [OSError, SystemExit])
@@ -117,13 +117,13 @@ def test_where_the_lock_cannot_be_had_nobody_waits_for_ever(error: type[BaseExce
 
 
 def test_a_lock_that_is_lost_on_the_way_is_not_waited_for_again_by_each() -> None:
-    """The lot fails for one of them, and then there is no lock any more."""
+    """The batch fails for one of them, and then there is no lock any more."""
 
     class Lost(Lock):
         @contextmanager
         def hold(self) -> Iterator[None]:
             with self.held:
-                if len(self.lots) > 1:
+                if len(self.batches) > 1:
                     raise ConnectionError
                 yield
 
@@ -137,7 +137,7 @@ def test_a_lock_that_is_lost_on_the_way_is_not_waited_for_again_by_each() -> Non
     one, *others = asked(lock, [1, 2, 3, 4], hopeless=(ConnectionError,))
     assert one.result() == 1
     assert [type(each.exception()) for each in others] == [ConnectionError] * 3
-    assert lock.lots == [[1, 2, 3, 4], [1]]
+    assert lock.batches == [[1, 2, 3, 4], [1]]
 
 
 def test_without_a_lock_incompatible_requests_fail_too() -> None:
@@ -166,7 +166,7 @@ def test_what_fails_at_the_end_of_the_lock_was_not_done() -> None:
         def hold(self) -> Iterator[None]:
             with self.held:
                 yield
-                if self.lots[-1] != [2]:
+                if self.batches[-1] != [2]:
                     raise ValueError
 
     one, two, three = asked(Late(), [1, 2, 3])
@@ -186,6 +186,6 @@ def test_who_has_waited_for_too_long_is_refused_and_not_served_later() -> None:
                 together(2)
         assert first.result() == -1
     assert refused.value.headers["Retry-After"]
-    assert lock.lots == [[1]]
+    assert lock.batches == [[1]]
     assert together(3) == -3
     assert together._waiting == []
