@@ -79,8 +79,10 @@ class CandidatePeople:
 
     def found(self, points: bytes, rows: bytes) -> Persons:
         """Return the person of each row, by comparing points that both parties blinded."""
-        of = dict(zip(split_items(points), self.persons.tolist(), strict=True))
-        return np.array([of.get(point, NOBODY) for point in split_items(rows)], np.int64)
+        person_by_point = dict(zip(split_items(points), self.persons.tolist(), strict=True))
+        return np.array(
+            [person_by_point.get(point, NOBODY) for point in split_items(rows)], np.int64
+        )
 
 
 def keep_first_rows(persons: Persons) -> Persons:

@@ -87,7 +87,7 @@ class _Bodies:
     def __init__(self, terms: RunTerms) -> None:
         self.terms = terms
         self.chain = Transcript(Setting.SERVICE, terms.digest)
-        self.of: dict[MessageKind, list[bytes]] = {kind: [] for kind in MessageKind}
+        self.by_kind: dict[MessageKind, list[bytes]] = {kind: [] for kind in MessageKind}
         self.proof_context = b""
         self._slots = [
             slot for both in list_messages(terms) for slot in (both.message, both.answer)
@@ -97,17 +97,17 @@ class _Bodies:
         if self.chain.number == len(self._slots):
             raise MessageError("there are more messages than a run has")
         slot = self._slots[self.chain.number]
-        self.of[slot.kind].append(self.chain.body(message, slot))
+        self.by_kind[slot.kind].append(self.chain.body(message, slot))
         if slot.kind is MessageKind.PROOF:
             self.proof_context = (self.chain.run or b"") + self.chain.hash
         self.chain.add(message)
         if slot.kind is MessageKind.WELCOME:
-            [asked], [answered] = self.of[MessageKind.HELLO], self.of[MessageKind.WELCOME]
+            [asked], [answered] = self.by_kind[MessageKind.HELLO], self.by_kind[MessageKind.WELCOME]
             self.chain.run = run_of(self.terms.digest, asked, answered)
 
     @property
     def run(self) -> bytes:
-        if self.chain.run is None or not self.of[MessageKind.KEY]:
+        if self.chain.run is None or not self.by_kind[MessageKind.KEY]:
             raise OpeningError(
                 "the run ended before its key was sent, so there is nothing to open",
                 case="no-key-yet",
@@ -119,15 +119,15 @@ def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
     """Repeat the checks of private set intersection that an honest platform made before
     matching.
     """
-    if not bodies.of[MessageKind.PROOF]:
+    if not bodies.by_kind[MessageKind.PROOF]:
         return
-    [hello], [proof] = bodies.of[MessageKind.HELLO], bodies.of[MessageKind.PROOF]
+    [hello], [proof] = bodies.by_kind[MessageKind.HELLO], bodies.by_kind[MessageKind.PROOF]
     candidates, returned = (
-        b"".join(bodies.of[kind]) for kind in (MessageKind.CANDIDATES, MessageKind.REBLINDED)
+        b"".join(bodies.by_kind[kind]) for kind in (MessageKind.CANDIDATES, MessageKind.REBLINDED)
     )
     try:
-        check_points(hello[NONCE:] + b"".join(bodies.of[MessageKind.BLINDED]) + returned)
-        for points in (b"".join(bodies.of[MessageKind.BLINDED]), returned):
+        check_points(hello[NONCE:] + b"".join(bodies.by_kind[MessageKind.BLINDED]) + returned)
+        for points in (b"".join(bodies.by_kind[MessageKind.BLINDED]), returned):
             DistinctPoints().take(points)
         verify(hello[NONCE:], bodies.proof_context, candidates, returned, proof)
     except (MessageError, WrongProofError) as error:
@@ -135,7 +135,7 @@ def _point_findings(bodies: _Bodies) -> Iterator[OpeningFinding]:
 
 
 def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[OpeningFinding]:
-    run, [key_body] = bodies.run, bodies.of[MessageKind.KEY]
+    run, [key_body] = bodies.run, bodies.by_kind[MessageKind.KEY]
     length = sum(ring.length for ring in terms.rings)
     try:
         readers = _readers(terms, unseal(key_body[length:], secret_key))
@@ -151,7 +151,7 @@ def _findings(terms: RunTerms, bodies: _Bodies, secret_key: bytes) -> Iterator[O
             return
     ciphers = (
         half
-        for body in bodies.of[MessageKind.WEIGHTS]
+        for body in bodies.by_kind[MessageKind.WEIGHTS]
         for half in expand_polynomials(terms.rings, body)
     )
     totals = np.zeros(terms.block_rows, np.int64)
