@@ -8,25 +8,27 @@ The arithmetic, for worst cases and not for averages:
 
     e        the noise of a ciphertext of weights: |e| ≤ FRESH in every coefficient. Honest ones
              have |e| ≤ 21 + ½: SEAL's error, and the rounding of the message. The opening of a
-             transcript tells no finer than a factor of two, and refuses what is beyond.
+             transcript measures noise only up to a factor of two, and refuses larger noise.
     Σ e·v    the noise of Σ w·v in one coefficient: each value of each row meets one coefficient of
              an e, and each block has a guard of 1 (see `sums`):  FRESH · (rows · |v| + blocks).
-    e·u      of the encryption of zero that hides the uniform half: u is ternary: FRESH · N.
-    e₁·s     of the error on that half; s is ternary:  21 · N.
-    worst    the sum of these three, and 1 for the rounding of the noise that is handed in.
+    e·u      the noise of the encryption of zero that hides the uniform half, for ternary u:
+             FRESH · N.
+    e₁·s     the noise of the error on that half; s is ternary: 21 · N.
+    worst    the sum of these three, and 1 for the rounding of the privacy noise.
 
-Adding a number uniform over −B … B makes what is read differ from a number that has nothing to do
-with v by a total variation of worst / (2B + 1), at most 2^−(41 + log₂ N) for
+The platform adds a number uniform over −B … B to each released number. The distribution of what is
+read then differs from one that does not depend on v by a total variation of worst / (2B + 1). That
+is at most 2^−(41 + log₂ N) for
 
-    B ≥ 2^(40 + log₂ N) · worst,
+    B ≥ 2^(40 + log₂ N) · worst.
 
-in each of the numbers that are released. (Only one coefficient of N is; the factor N is kept all
-the same, so that the statement holds for whole ciphertexts too.) What is left after that must
-decrypt: with the last prime q switched away, and Q the product of the others,
+(Only one coefficient of N is released. The factor N makes the statement hold for whole ciphertexts
+too.) The result must still decrypt. With the last prime q switched away, and Q the product of the
+others,
 
     noise    (worst + B) / q + (N + 1) / 2, the latter for rounding two polynomials, one times s
-    exact    if 2 · t · noise < Q; we ask for MARGIN bits more, before anything is encrypted, and
-             check the noise itself when we decrypt.
+    exact    if 2 · t · noise < Q. MARGIN bits more are required before anything is encrypted, and
+             the noise itself is checked at decryption.
 """
 
 from dataclasses import dataclass
