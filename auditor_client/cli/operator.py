@@ -30,7 +30,7 @@ def amendment(
     profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the regulator to amend a grant."""
+    """Ask the regulator to amend an approved application."""
     with Operator.from_profile(profile) as operator:
         made = operator.ask_amendment(application, cast("Any", ground), reasons, proposal)
     show_application(made, as_json)

@@ -204,8 +204,9 @@ def _clustered(logs: Sequence[TrafficLog]) -> tuple[Floats | None, int]:
 def _inflated(by_viewer: sparse.csr_array) -> float:
     """Return the factor that corrects a variance measured on few viewers.
 
-    V/(V - 1) for the means, and (V - 1)/(V - 3), the variance of Student's t; V is the effective
-    number of viewers, (Σ x_v)² / Σ x_v² [Kish], the smallest over all counts.
+    It is V/(V - 3): V/(V - 1) because the means are estimated, times (V - 1)/(V - 3), the variance
+    of Student's t. V is the effective number of viewers, (Σ x_v)² / Σ x_v² [Kish], the smallest
+    over all counts.
     """
     sums, squares = by_viewer.sum(axis=0), by_viewer.power(2).sum(axis=0)
     viewers = float((sums[squares > 0] ** 2 / squares[squares > 0]).min(initial=np.inf))

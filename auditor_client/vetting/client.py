@@ -206,7 +206,7 @@ class Operator(LedgerConnection):
         reasons: str,
         proposal: str,
     ) -> Application:
-        """Ask the regulator to amend a grant, within the period for it."""
+        """Ask the regulator to amend an approved application, within the period for it."""
         body = validate(
             AmendmentDraft,
             application_id=application_id,

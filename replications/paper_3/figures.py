@@ -121,7 +121,7 @@ def figures(audited: Audited) -> Iterator[str]:
     for words, tested in (("the release", found[0]), ("all rows", found[1])):
         pairs = zip(tested, found[2], strict=True)
         held = sum(each.low <= exact.estimate <= each.high for each, exact in pairs)
-        yield f"Limits of {words} hold the truth in {held} of {len(tested)} bins."
+        yield f"Limits of {words} contain the true value in {held} of {len(tested)} bins."
     for words, test in (("The release", private), ("All rows", own)):
         yield f"\n{words}, with a tolerance of {TOLERANCE:g}:\n"
         yield from (f"> {line}" for line in test.words(TOLERANCE)[:2])

@@ -29,7 +29,7 @@ def test_men_achieve_more_at_equal_scores_in_instajob_and_less_in_pymk() -> None
 
 
 def test_limits_of_the_release_hold_the_truth_as_often_as_they_should() -> None:
-    held = re.findall(r"Limits of the release hold the truth in (\d+) of (\d+) bins", PAGE)
+    held = re.findall(r"Limits of the release contain the true value in (\d+) of (\d+) bins", PAGE)
     assert len(held) == 2
     # 19 of 20 are to be expected; fewer than 15 of 20 by chance once in 3,000.
     assert sum(int(hits) for hits, _ in held) >= 15
