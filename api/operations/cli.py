@@ -190,7 +190,9 @@ def demo(
 
 @app.command()
 def adapter(
-    platform: Annotated[str, typer.Argument(help="As in the settings: a name or module:factory.")],
+    platform: Annotated[
+        str, typer.Argument(help="A platform as in the settings: a name, or module:factory.")
+    ],
     options: OptionsOption = None,
     token_file: TokenFileOption = None,
     host: Annotated[str, typer.Option()] = "127.0.0.1",

@@ -62,7 +62,9 @@ def apply(
 @app.command("agree")
 def agree(
     file: Annotated[Path, typer.Argument(help="The application that the principal prepared.")],
-    url: Annotated[str, typer.Option(help="The address of the service it is for.")],
+    url: Annotated[
+        str, typer.Option(help="The address of the service that receives the application.")
+    ],
     key: Annotated[Path, typer.Option(help="The file of your private key.")],
 ) -> None:
     """Agree to be named in an application, and prove that you hold the key that it states for

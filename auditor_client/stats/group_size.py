@@ -51,7 +51,7 @@ class GroupSizeEstimate:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The noises in PARTS times the estimate, for `noise.sum_quantile`; empty if the size is
+        """The noises of PARTS times the estimate, for `noise.sum_quantile`; empty if the size is
         known.
         """
         if self.known is not None:

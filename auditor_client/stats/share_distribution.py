@@ -44,11 +44,11 @@ class Estimator:
 
     @property
     def own(self) -> int:
-        """Parts of the bins' sum in PARTS times the size."""
+        """The weight of the bins' sum in the estimate of the size, in units of 1/PARTS."""
         return 0 if self.exact else self._size.terms[0][2]
 
     def size_terms(self, bins: int) -> Terms:
-        """Return the noises in PARTS times the size from this many bins, for
+        """Return the noises of PARTS times the estimated size from this many bins, for
         `noise.sum_quantile`.
         """
         if self.exact:
@@ -88,7 +88,7 @@ def lattice(
 ) -> Lattice:
     """Return measured shares rounded up (or down) to multiples of `width`, for every X.
 
-    Sizes are rounded to `coarse` parts of PARTS of a person, in the direction with the same
+    Sizes are rounded to `coarse`/PARTS of a person, in the direction with the same
     effect.
     """
     errors, chances = _errors(estimator, coarse)

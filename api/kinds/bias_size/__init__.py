@@ -20,10 +20,11 @@ counts change by one, and so do both outcomes at most: 4.
 With L places lists end after min(N, L) rows. Take a list of n rows into which r is added at rank p,
 and whose last row drops out. Two counts change by one. The ranks change by 2n ≤ 2L, which is 2
 parts: p for r, one for each row from p on, and n for the last. The outcome changes by at most one.
-A list that grows to n+1 ≤ L instead: one count, p + (n + 1 − p) ≤ L ranks, one outcome: 3. Without
-an opportunity r changes the corrected list alone: 5. With one, if N < L, both lists grow: 6; else
-both may drop a row: 10. (Ranks are rounded to units by a monotone rule, so the ranks of rows that
-move by one telescope as they do unrounded.)
+If a list grows to n+1 ≤ L instead, one count changes, the ranks change by p + (n + 1 − p) ≤ L,
+which is one part, and the outcome changes by at most one: 3. If r had no opportunity, it changes
+the corrected list alone: 5. If it had one and N < L, both lists grow: 6. Otherwise both may drop a
+row: 10. (Ranks are rounded to units by a monotone rule, so the ranks of rows that move by one
+telescope as they do unrounded.)
 
 m rows are added one after the other, with m times the change. Removing a row is the same as adding
 it.
