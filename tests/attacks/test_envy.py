@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.kinds.building_blocks.exploration import explore
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import Terms
+from api.kinds.envy_freeness.exploration import explore
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from privacy.tables.bounded_table import Table

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from api.kinds import envy_freeness
-from api.kinds.building_blocks.exploration import Course
+from api.kinds.envy_freeness.exploration import Course
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from privacy.plans import envy_freeness as envy
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE

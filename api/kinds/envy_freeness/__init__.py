@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from api.kernel.errors import NoConsentError, UnsupportedAuditError
-from api.kinds.building_blocks.exploration import explore
 from api.kinds.context import AuditContext
 from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms, TermsError, audit_size
 from api.kinds.envy_freeness.algorithms.criteria import arms_needed
 from api.kinds.envy_freeness.algorithms.minimum_steps import require_enough_steps
+from api.kinds.envy_freeness.exploration import explore
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots, spare_arms
 from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind, plan_release
 from api.platforms.interfaces import Persons, Platform, Policies

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from api.kernel.errors import NoConsentError, UnsupportedAuditError
-from api.kinds.building_blocks.exploration import explore
 from api.kinds.context import AuditContext, in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, drawn_from
 from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
 from api.kinds.envy_freeness.algorithms.checkpoint import pack_state, unpack_state
+from api.kinds.envy_freeness.exploration import explore
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts, offered
 from api.platforms.fault_isolation import PlatformDownError
@@ -127,7 +127,7 @@ def same(one: BatchOutcomes, other: BatchOutcomes) -> bool:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.kinds.building_blocks.exploration.BATCH_STEPS", 25)
+    monkeypatch.setattr("api.kinds.envy_freeness.exploration.BATCH_STEPS", 25)
 
 
 @pytest.mark.parametrize("dies_at", [1, 12, 60])
@@ -198,7 +198,7 @@ def test_a_target_is_certified_without_its_spare_arms(
     spare: int, certified: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody has a verdict when an arm of the first target withdraws, and all would have one."""
-    monkeypatch.setattr("api.kinds.building_blocks.exploration.BATCH_STEPS", 10)
+    monkeypatch.setattr("api.kinds.envy_freeness.exploration.BATCH_STEPS", 10)
 
     def draw(people: Any, secret: int) -> DrawnLots:
         return replace(draw_lots(people, 3, 12, 3, secret), spare=spare)

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.kernel.errors import UnsupportedAuditError
-from api.kinds.building_blocks.exploration import explore
 from api.kinds.context import in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, tallied
 from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
+from api.kinds.envy_freeness.exploration import explore
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Platform
@@ -226,7 +226,7 @@ def test_one_person_never_moves_tables_further_than_is_priced(data: st.DataObjec
         world.utilities[:, person] = 1 - world.utilities[:, person]
     else:
         world = Leaving(world.utilities, person, data.draw(st.integers(1, 4)))
-    with patch("api.kinds.building_blocks.exploration.BATCH_STEPS", 50):
+    with patch("api.kinds.envy_freeness.exploration.BATCH_STEPS", 50):
         found = tables(world, after)
     for name, bounds in bounds_of(each, sampled=sampled).items():
         far = moved(before, found, name)
