@@ -70,7 +70,10 @@ class Capacity:
 
     def __post_init__(self) -> None:
         if min(self.requests // 2, self.uploads) < 1:
-            raise ValueError(f"{self.requests} threads and {self.uploads} uploads leave no permit")
+            raise ValueError(
+                f"request_threads is {self.requests} and uploads_at_once {self.uploads}: at least "
+                "2 and 1 are needed, or no request gets a permit"
+            )
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Capacity":

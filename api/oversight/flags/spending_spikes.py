@@ -33,7 +33,8 @@ Days = dict[date, Day]
 class Burst(NamedTuple):
     """A day, its cost, and the amount it is compared with.
 
-    `usual` is the median of `earlier_days` days; if there are too few of them (0), an even pace.
+    `usual` is the median of `earlier_days` days. If there are too few of them, `earlier_days` is 0
+    and `usual` is an even pace: the limit, spread over the days of its period.
     """
 
     day: date
