@@ -13,9 +13,9 @@ only one with a gap <= alpha wrongly unfair. So each limit may use all of delta 
     bins           the gap of single bins alone, which a smooth bias over many bins escapes
     four-fifths    the worst impact ratio over thresholds (`worst_impact`), at 4/5 and no alpha
 
-`fair` by distribution is an intersection-union test: each part uses all of delta. `unfair` is a
-union: the parts share delta. `fair` also needs an edge in the upper part of the scores: with
-confidence 1 - delta, at most `top_share` of the people score above it. Coarse bins hide the top.
+`fair` by distribution is an intersection-union test: each part uses all of delta. It also needs an
+edge in the upper part of the scores: with confidence 1 - delta, at most `top_share` of the people
+score above it. Coarse bins hide the top. `unfair` is a union: the parts share delta.
 
 [IKH23] Imana, Korolova, Heidemann, CSCW 2023, §5.1.
 """
