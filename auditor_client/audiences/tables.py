@@ -97,7 +97,7 @@ def open_columns(frame: Any, columns: list[str]) -> pa.Table:
     if lost:
         known = ", ".join(map(str, there))
         raise InputError(
-            f"There is no column {', '.join(map(repr, lost))}; there are: {known}.",
+            f"There is no column {', '.join(map(repr, lost))}. The columns are: {known}.",
             case="no-such-column",
         )
     chosen = table.select(*dict.fromkeys(columns))

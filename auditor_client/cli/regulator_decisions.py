@@ -62,7 +62,8 @@ def applications(
 ) -> None:
     """List applications, or show one with its history and its deadline."""
     if state is not None and state not in get_args(ApplicationState):
-        raise InputError(f"There is no state {state!r}: {', '.join(get_args(ApplicationState))}.")
+        known = ", ".join(get_args(ApplicationState))
+        raise InputError(f"There is no state {state!r}. The states are: {known}.")
     with Regulator.from_profile(profile) as regulator:
         if application is not None:
             show_application(regulator.applications.get(application), as_json)

@@ -56,7 +56,7 @@ class Probabilities(NDArray[np.float64]):
         """Return the number of the column with this name."""
         if name not in self.columns:
             raise InputError(
-                f"There is no group {name!r}; there are: {', '.join(self.columns)}.",
+                f"There is no group {name!r}. The groups are: {', '.join(self.columns)}.",
                 case="no-such-group",
             )
         return self.columns.index(name)

@@ -13,7 +13,7 @@ class PartUnit:
 
 @dataclass(frozen=True, slots=True)
 class StatedError:
-    """Error that one number of a part exceeds with a probability of at most 5 %."""
+    """Error of one number of a part, which is larger with a probability of at most 5 %."""
 
     part: str
     error_95: float

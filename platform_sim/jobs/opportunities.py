@@ -123,8 +123,8 @@ class Opportunities:
             "words": {_GIVEN[name]: ("yes", "no")},
             "model_digest": self._digest(name),
             "traffic": None,
-            # A viewer's list belongs to the viewer: those rows are in the other log, which protects
-            # both.
+            # Lists that belong to a viewer are in the other log, which protects viewers and
+            # candidates.
             "ranking": {"query": "query", "place": "rank"} if name == "instajob" else None,
         }
 

@@ -26,7 +26,8 @@ is at most 2^−(41 + log₂ N) for
 too.) The result must still decrypt. With the last prime q switched away, and Q the product of the
 others,
 
-    noise    (worst + B) / q + (N + 1) / 2, the latter for rounding two polynomials, one times s
+    noise    (worst + B) / q + (N + 1) / 2. The second term is for rounding two polynomials, of
+             which one is multiplied by s.
     exact    if 2 · t · noise < Q. MARGIN bits more are required before anything is encrypted, and
              the noise itself is checked at decryption.
 """

@@ -178,7 +178,7 @@ def _refuse_few(people: WeightedAudience, least: float) -> None:
     if small := too_few(weights, least):
         sums = ", ".join(f"{name} ({weights[name].sum():.1f})" for name in small)
         raise InputError(
-            f"Groups of fewer than {least:g} people, by the sum of their weights: {sums}. "
+            f"These groups have weights for fewer than {least:g} people: {sums}. "
             "Nothing was charged. Merge groups, or name more people.",
             case="few-people",
         )
