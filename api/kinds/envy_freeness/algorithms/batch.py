@@ -1,4 +1,4 @@
-"""Fleets: targets that advance together, for the printed and the tight bounds alike.
+"""Fleets: targets that advance together, with the paper's bounds or the tight ones.
 
 A fleet chooses the arm for each running target, and then receives the rewards. It also chooses the
 number of steps (its `block`), which is the same for all targets and known beforehand. No target

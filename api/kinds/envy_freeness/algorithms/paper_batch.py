@@ -32,7 +32,7 @@ _DRAWS, _KEPT, _FEWEST, _MOST = 1 << 18, 1 << 21, 8, 1024
 
 
 class PrintedFleet(Fleet[PrintedRows]):
-    """OCEF with the printed bounds."""
+    """OCEF with the bounds of the paper."""
 
     def __init__(self, terms: Terms, arms: int, targets: int) -> None:
         rows = PrintedRows(

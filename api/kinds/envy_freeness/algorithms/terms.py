@@ -28,8 +28,8 @@ class Terms:
 
     `envy` means that some arm is better than the baseline, `no-envy` that none is better by more
     than `epsilon`. People keep, at every step, a share 1 - `alpha` of the reward that the baseline
-    would have given them. `omega` and `sigma` shape the printed bounds alone. A target that has
-    reached no verdict after `ceiling` steps ends `undecided`.
+    would have given them. `omega` and `sigma` shape only the paper's bounds (`printed`). A target
+    that has reached no verdict after `ceiling` steps ends `undecided`.
     """
 
     delta: float
