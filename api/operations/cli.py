@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 from pydantic import SecretStr, ValidationError
+from typer.main import get_command
 
 from api.app import server
 from api.app.compose import load_container, load_platform, make_platform
@@ -363,10 +364,15 @@ def _root(
         raise typer.Exit
 
 
+# Made while the modules load: Ctrl-C is handled then (`api.operations.__main__`).
+_command = get_command(app)
+
+
 def main() -> None:
+    """Run the `platform-auditor` command, whose modules are loaded."""
     # Everything that this process creates is private: databases, logs, temporary files.
     os.umask(0o077)
-    app()
+    _command()
 
 
 if __name__ == "__main__":

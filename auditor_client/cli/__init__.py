@@ -1,5 +1,4 @@
-"""The `auditor` command, for researchers and regulators: one file per noun."""
+"""The `auditor` command, for researchers and regulators: one file per noun.
 
-from auditor_client.cli.app import app, main
-
-__all__ = ["app", "main"]
+`__main__` starts it. This package itself loads nothing, so that Ctrl-C is handled while it loads.
+"""

@@ -86,14 +86,14 @@ def test_earlier_names_of_results_are_aliases() -> None:
 
 
 def test_the_command_starts_without_statistics() -> None:
-    code = "import sys, auditor_client.cli; print(*{'scipy', 'altair'} & set(sys.modules))"
+    code = "import sys, auditor_client.cli.app; print(*{'scipy', 'altair'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
 
 
 def test_the_package_itself_loads_nothing_else() -> None:
     code = (
-        "import sys, auditor_client.__main__;"
+        "import sys, auditor_client.cli.__main__;"
         "print(*{'numpy', 'pyarrow', 'typer', 'httpx2', 'pydantic'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -102,7 +102,7 @@ def test_the_package_itself_loads_nothing_else() -> None:
 
 def test_the_sdk_loads_nothing_of_the_server() -> None:
     code = (
-        "import sys, auditor_client, auditor_client.cli;"
+        "import sys, auditor_client, auditor_client.cli.app;"
         "[getattr(auditor_client, name) for name in auditor_client.__all__];"
         "import auditor_client.kinds.score_histogram.report;"
         "server = {'api', 'fastapi', 'sqlmodel', 'opendp', 'authlib', 'pandas', 'polars',"

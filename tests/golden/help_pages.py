@@ -15,8 +15,8 @@ import typer
 
 ROOT = Path(__file__).parents[2]
 WIDTH = 100
-# Modules with the commands; the entry point of `auditor` loads its module only when it runs.
-_MODULES = {"auditor": "auditor_client.cli", "platform-auditor": "api.operations.cli"}
+# Modules with the commands: the entry points load them only when they run.
+_MODULES = {"auditor": "auditor_client.cli.app", "platform-auditor": "api.operations.cli"}
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -24,15 +24,9 @@ def help_pages() -> dict[str, str]:
     """Return one file for each command that the project installs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return {
-        f"help/{name}.txt": "".join(_pages(name, _app_of(entry)))
-        for name, entry in project["project"]["scripts"].items()
+        f"help/{name}.txt": "".join(_pages(name, import_module(_MODULES[name]).app))
+        for name in project["project"]["scripts"]
     }
-
-
-def _app_of(entry: str) -> typer.Typer:
-    """Return the commands behind an entry point; `__main__` loads those of the package's `cli`."""
-    module = entry.partition(":")[0]
-    return import_module(module.replace(".__main__", ".cli.app")).app  # type: ignore[no-any-return]
 
 
 def _pages(name: str, app: typer.Typer) -> Iterator[str]:

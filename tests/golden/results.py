@@ -8,7 +8,7 @@ from typing import Any
 from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from openapi.resources import RELEASE
 from privacy.receipts import add_receipt, sign
 from tests.golden import FOLDER

@@ -64,8 +64,8 @@ def test_there_are_two_commands(wheel: Path) -> None:
     parser.read_string(read(wheel, "entry_points.txt").decode())
     assert parser.sections() == ["console_scripts"]
     assert dict(parser["console_scripts"]) == {
-        "auditor": "auditor_client.__main__:main",
-        "platform-auditor": "api.operations.cli:main",
+        "auditor": "auditor_client.cli.__main__:main",
+        "platform-auditor": "api.operations.__main__:main",
     }
 
 

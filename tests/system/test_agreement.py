@@ -7,7 +7,7 @@ from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
 from auditor_client import InputError
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import UnsignedError
 from auditor_client.ledger import verify_file
 from auditor_client.local.keys import plain_jwk

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, BalanceHistogramResult, InputError, new_key, save_profile
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import MandateError
 from openapi.resources import AuditKind
 from platform_sim import World

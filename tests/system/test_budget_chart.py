@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, save_profile
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.local.private_files import write_private
 from openapi.resources import Quote
 from platform_sim import World

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from api.db import SketchRow
 from auditor_client import InputError, Regulator, new_key, save_profile
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from openapi.resources import AuditorOverview, ExportName, Flag
 from tests.refusals import refuses
 from tests.system.raw import Raw, raw, refused, request_for

@@ -21,7 +21,7 @@ from auditor_client import (
     save_profile,
 )
 from auditor_client.audiences.tables import read_members
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import AboveLifetimeCapError, MandateError, UnsupportedAuditError
 from openapi.resources import AuditKind, AuditRequest, Content
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.local.private_files import write_private
 from auditor_client.local.profiles import save_profile
 from platform_sim import SOFTWARE_JOB, World

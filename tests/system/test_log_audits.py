@@ -24,7 +24,7 @@ from auditor_client import (
     new_key,
     save_profile,
 )
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import UnsupportedAuditError
 from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections
 from auditor_client.ledger import make_trust, verify_file

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from api.app.compose import JoinedLogs
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, InputError, NamedAudience, new_key, reo, save_profile
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import UnsupportedAuditError
 from auditor_client.kinds.reo.result import ReoResult
 from openapi.resources import AuditKind

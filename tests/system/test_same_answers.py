@@ -18,7 +18,7 @@ from api.console.results.readings import read
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, save_profile
 from auditor_client.audiences.client import NamedAudience
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.cli.parameters import parameters
 from auditor_client.kinds.analysis import read_receipt
 from auditor_client.kinds.forecasts import ForecastAudience

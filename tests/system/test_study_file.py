@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, AuditorError, OutcomeTestResult, save_profile
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import InputError, MandateError
 from auditor_client.kinds.analysis import read_receipt
 from auditor_client.kinds.bias_size.result import BiasSizeResult, Corrections

@@ -20,7 +20,7 @@ from api.kinds.two_party import values_of
 from api.platforms.interfaces import Platform
 from auditor_client import Auditor, InputError, Regulator, save_profile
 from auditor_client.audiences.weighted import WeightedAudience
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import (
     AuditFailedError,
     ConflictError,

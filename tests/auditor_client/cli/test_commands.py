@@ -10,7 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from auditor_client.audiences.file_tables import read_table
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.cli.output import printable
 from auditor_client.errors import InputError
 from openapi.kinds.registry import CONTRACTS

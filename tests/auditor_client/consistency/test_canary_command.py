@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from tests.auditor_client.examples import finished, price
 
 

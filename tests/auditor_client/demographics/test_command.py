@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 
 
 @pytest.fixture

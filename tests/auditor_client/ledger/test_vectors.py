@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import ReceiptError
 from auditor_client.ledger import verify_receipt
 from auditor_client.ledger.seen_checkpoints import remember

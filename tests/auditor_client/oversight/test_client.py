@@ -12,7 +12,7 @@ from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
 from auditor_client import InputError, Regulator
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import ServiceError
 from auditor_client.oversight.client import Dossier
 from auditor_client.oversight.quarter import Quarter

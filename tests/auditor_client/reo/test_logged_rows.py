@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auditor_client import reo
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.errors import InputError
 from auditor_client.reo.logs import Columns, read_log
 from auditor_client.reo.polars_counts import count_rows

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auditor_client import reo
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 
 Q, P = {"a": 0.1, "b": 0.25}, {"a": 0.01, "b": 0.05}
 ASKED = ["reo-plan", "--default", "a=0.1,b=0.25", "--random", "a=0.01,b=0.05"]

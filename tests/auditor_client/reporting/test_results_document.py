@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.consistency.results_section import compare_audits
 from auditor_client.errors import InputError, ReceiptError
 from auditor_client.fairness.metric_selection import MetricSelection

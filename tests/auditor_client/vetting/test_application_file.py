@@ -10,7 +10,7 @@ from joserfc.jwk import OKPKey
 from typer.testing import CliRunner
 
 from auditor_client import InputError
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.local.keys import plain_jwk
 from auditor_client.vetting.application_file import TEMPLATE, application_of, read_application
 from auditor_client.vetting.client import Applicant

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from api.platforms.interfaces import Platform
 from auditor_client import new_key
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.local.private_files import write_private
 from auditor_client.local.profiles import load_profile, save_profile
 from auditor_client.vetting.application_file import TEMPLATE

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from auditor_client.charts.chart import svg
-from auditor_client.cli import app
+from auditor_client.cli.app import app
 from auditor_client.fairness.bin_intervals import measured_gaps, measured_shares
 from auditor_client.fairness.metric_selection import MetricSelection
 from auditor_client.kinds.analysis import analyse

@@ -1,4 +1,7 @@
-"""Start of the `auditor` command; while its modules load, Ctrl-C ends it with one line."""
+"""Start of the `platform-auditor` command; while its modules load, Ctrl-C ends it with one line.
+
+The command `auditor` starts in the same way.
+"""
 
 import os
 import signal
@@ -10,11 +13,11 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Load the command, which takes a second or more, and run it."""
+    """Load the command, which takes seconds, and run it."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    from auditor_client.cli import main as run
+    from api.operations.cli import main as run
 
     signal.signal(signal.SIGINT, before)
     run()
@@ -22,7 +25,7 @@ def main() -> None:
 
 def _leave(_: int, __: FrameType | None) -> NoReturn:
     """End the process. A module that catches import errors could swallow an exception."""
-    sys.stderr.write("Interrupted. Nothing was sent, and nothing was charged.\n")
+    sys.stderr.write("Interrupted. Nothing was started.\n")
     sys.stderr.flush()
     os._exit(_INTERRUPTED)
 
