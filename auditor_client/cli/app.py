@@ -1,5 +1,7 @@
 """The whole command. Every failure prints a clear line and ends with exit code 1."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,6 +45,8 @@ from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
 from openapi.kinds.two_party import KIND as TWO_PARTY
 
+_READER_GONE = 141
+
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
@@ -54,17 +58,43 @@ def _interruptible() -> Iterator[None]:
         raise exit_for(stop) from stop
 
 
+@contextmanager
+def _end_when_reader_is_gone() -> Iterator[None]:
+    """End without a message if the reader of the output has gone, as `head` does after its lines.
+
+    The exit code is that of a command that SIGPIPE ends: 128 plus the signal's number.
+    """
+    try:
+        try:
+            yield
+        finally:
+            print(end="", flush=True)
+    except (BrokenPipeError, SystemExit) as error:
+        # Rich turns a broken pipe into an exit.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        # The rest of the output goes nowhere, so that Python does not report it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(_READER_GONE) from error
+
+
 class Commands(TyperGroup):
     """Commands that print expected errors without a traceback."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        with _interruptible():
+        with _interruptible(), _end_when_reader_is_gone():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
+        with _end_when_reader_is_gone():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: Any) -> Any:
         try:
             with _interruptible(), lines_when_piped():
                 return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
         except (AuditorError, OSError) as error:
             console = Console(stderr=True, soft_wrap=True)
             words = " ".join([str(error), *getattr(error, "__notes__", [])])
@@ -114,7 +144,7 @@ app.command("bisg")(demographics.bisg)
 regulator.app.command("open")(two_party.open_run)
 regulator.app.command("runs")(two_party.waiting_runs)
 app.command("envy-plan")(envy.plan)
-# Made while the modules load: Ctrl-C is handled then (`auditor_client.__main__`).
+# Made while the modules load: Ctrl-C is handled then (`auditor_client.cli.__main__`).
 _command = get_command(app)
 
 

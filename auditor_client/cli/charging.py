@@ -45,6 +45,10 @@ def charging(profile: str) -> Iterator[Auditor]:
             for words in left_words(auditor, profile):
                 print(words, file=sys.stderr, flush=True)
             raise exit_for(stop) from stop
+        except (BrokenPipeError, SystemExit):  # nobody reads the result that was paid
+            for claim in auditor.pending.left:
+                print(*_words(claim, profile), sep="\n", file=sys.stderr, flush=True)
+            raise
         except AuditorError as error:
             for claim in auditor.pending.left:
                 if claim.record.audit_id is not None:

@@ -75,7 +75,7 @@ def signed_up(deployment: Deployment, url: str, **mandate: Any) -> Auditor:
     return auditor
 
 
-PROGRAM = "from auditor_client.__main__ import main; main()"
+PROGRAM = "from auditor_client.cli.__main__ import main; main()"
 # Sends itself a signal in the first call of a function. The first two words name its module and it.
 INTERRUPTED = f"""
 import os, signal, sys
@@ -211,6 +211,20 @@ def test_interrupted_before_anything_is_sent_nothing_was_charged(
     assert process.returncode == 130
     assert "This command charged nothing" in said
     assert command.charges() == 0
+
+
+def test_a_paid_result_that_nobody_reads_is_kept(command: Command) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-c", PROGRAM, *command.words]
+    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.returncode == 141
+    [audit] = command.auditor.audits.list()
+    assert f"To fetch it: auditor audit show {audit.id}" in done.stderr
+    assert "Error" not in done.stderr
+    assert command.run()[0] == audit.id
+    assert command.charges() == 1
 
 
 # A module and a function of it, which runs at this stage of the start.
