@@ -44,7 +44,7 @@ TAGS = {"applications", "me", "webhooks"}
 
 
 @pytest.fixture(scope="module")
-def place(postgresql: str, platform: Platform) -> Iterator[Deployment]:
+def host(postgresql: str, platform: Platform) -> Iterator[Deployment]:
     unhurried = {"requests_per_minute": 10**6, "burst": 10**6, "applications_per_hour": 10**6}
     unhurried |= {"applications_per_day": 10**6, "applications_open": 10**6}
     with deployed(new_postgresql(postgresql), platform, **unhurried) as running:
@@ -85,26 +85,26 @@ def principal(key: OKPKey) -> list[dict[str, Any]]:
     return [person | {"jwk": plain_jwk(key)}]
 
 
-def applied(place: Deployment, key: OKPKey) -> tuple[Applicant, dict[str, Any]]:
+def applied(host: Deployment, key: OKPKey) -> tuple[Applicant, dict[str, Any]]:
     draft = example(ApplicationDraft) | {"individuals": principal(key)}
-    applicant, made = Applicant.apply(place.url, key, ApplicationDraft.model_validate(draft))
-    place.clients.enter_context(applicant)
+    applicant, made = Applicant.apply(host.url, key, ApplicationDraft.model_validate(draft))
+    host.clients.enter_context(applicant)
     conforms("/v1/applications", 201, made.model_dump(mode="json"))
     return applicant, made.model_dump(mode="json")
 
 
-def test_the_examples_are_a_story(place: Deployment) -> None:
-    key, regulator = new_key(), place.regulator._statements
-    _, made = applied(place, key)
+def test_the_examples_are_a_story(host: Deployment) -> None:
+    key, regulator = new_key(), host.regulator._statements
+    _, made = applied(host, key)
     of_it = {"application_id": made["id"]}
     who = made["individuals"][0]["researcher_id"]
     limits = example(DecisionDraft)["mandate"] | {"researcher_ids": [who]}
     decisions = "/v1/regulator/decisions"
-    read = place.regulator.applications._read(place.regulator.applications.get(made["id"]))
+    read = host.regulator.applications._read(host.regulator.applications.get(made["id"]))
     granted = {"mandate": limits, "application_digest": read}
     approved = send(regulator, decisions, "decision", DecisionDraft, **of_it, **granted)
     of_mandate = {"mandate_id": approved["mandate_id"]}
-    platform_side = operator(place)._statements
+    platform_side = operator(host)._statements
     send(platform_side, "/v1/operator/amendments", "amendment", AmendmentDraft, **of_it)
     decided = {"decision": "reject-amendment", "mandate": None, "application_digest": None}
     send(regulator, decisions, "decision", DecisionDraft, **of_it, **decided)
@@ -124,19 +124,19 @@ def test_the_examples_are_a_story(place: Deployment) -> None:
     send(regulator, "/v1/regulator/erasures", "erasure", ErasureDraft, subject_id=made["id"])
 
 
-def test_the_other_ends_of_the_story(place: Deployment) -> None:
+def test_the_other_ends_of_the_story(host: Deployment) -> None:
     key = new_key()
-    applicant, made = applied(place, key)
+    applicant, made = applied(host, key)
     sent = {"application_id": made["id"], "individuals": [{"jwk": plain_jwk(key)}]}
     path = "/v1/applications/withdrawals"
     send(applicant._applying, path, "application", WithdrawalDraft, **sent)
-    answer = raw(place, place.regulator).post("/v1/webhooks", example(WebhookDraft))
+    answer = raw(host, host.regulator).post("/v1/webhooks", example(WebhookDraft))
     assert answer.status_code == 201
     conforms("/v1/webhooks", 201, answer.json())
-    _, made = applied(place, new_key())
+    _, made = applied(host, new_key())
     asked = {"application_id": made["id"], "decision": "request-changes", "mandate": None}
     asked |= {"application_digest": None}
-    regulator = place.regulator._statements
+    regulator = host.regulator._statements
     send(regulator, "/v1/regulator/decisions", "decision", DecisionDraft, **asked)
 
 
@@ -158,21 +158,21 @@ def narrowed(ids: dict[str, list[str]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("role", [pytest.param("regulator", marks=pytest.mark.full), "applicant"])
 def test_no_request_is_a_server_error_and_every_answer_is_in_the_contract(
-    place: Deployment, tmp_path: Path, role: str
+    host: Deployment, tmp_path: Path, role: str
 ) -> None:
-    case = applying(place)
+    case = applying(host)
     case.approved()
-    waiting = applying(place)
+    waiting = applying(host)
     people: dict[str, Connection] = {
-        "regulator": place.regulator,
+        "regulator": host.regulator,
         "applicant": waiting.applicant,
     }
     ids = {"application_id": [case.id, waiting.id, "application_" + "0" * 30]}
     file = tmp_path / "openapi.json"
     file.write_text(json.dumps(narrowed(ids)))
-    token = f"Authorization: {raw(place, people[role]).http.headers['authorization']}"
+    token = f"Authorization: {raw(host, people[role]).http.headers['authorization']}"
     found = subprocess.run(
-        [COMMAND, "run", str(file), "--url", place.url, "--header", token, *HOW],
+        [COMMAND, "run", str(file), "--url", host.url, "--header", token, *HOW],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != NO_CACHE},
         capture_output=True,

@@ -42,19 +42,19 @@ class Someone:
         return str(mandate["spent"])
 
 
-def comes(place: Deployment, names: Sequence[str], epsilon: str = "100") -> Someone:
-    me = raw(place, place.auditor(epsilon))
+def comes(host: Deployment, names: Sequence[str], epsilon: str = "100") -> Someone:
+    me = raw(host, host.auditor(epsilon))
     audience = me.audience({"g0": names})
     return Someone(me, request_for(me.content(), audience, size_epsilon="0"))
 
 
 def at_once(
-    place: Deployment, asked: Sequence[Callable[[], httpx2.Response]]
+    host: Deployment, asked: Sequence[Callable[[], httpx2.Response]]
 ) -> list[httpx2.Response]:
     """All of them wait before anybody is charged."""
-    charge, until = place.service.submissions._charge, time.monotonic() + 60
+    charge, until = host.service.submissions._charge, time.monotonic() + 60
     with ThreadPoolExecutor(len(asked)) as pool:
-        with place.service.store.write() as session:
+        with host.service.store.write() as session:
             lock(session)
             answers = [pool.submit(each) for each in asked]
             while len(charge._waiting) < len(asked):
@@ -76,16 +76,16 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def charges(place: Deployment, answers: Sequence[httpx2.Response]) -> list[ChargeRow]:
+def charges(host: Deployment, answers: Sequence[httpx2.Response]) -> list[ChargeRow]:
     asked = [answer.json()["id"] for answer in answers]
-    with place.service.store.read() as session:
+    with host.service.store.read() as session:
         query = select(ChargeRow).where(col(ChargeRow.audit_id).in_(asked))
         rows = {row.audit_id: row for row in session.exec(query)}
     return [rows[audit] for audit in asked]
 
 
-def sound(place: Deployment) -> bool:
-    return inspect(place.service.store, Fraction(place.service.settings.person_lifetime_rho)).sound
+def sound(host: Deployment) -> bool:
+    return inspect(host.service.store, Fraction(host.service.settings.person_lifetime_rho)).sound
 
 
 def test_all_who_wait_are_charged_in_one_transaction(
@@ -197,15 +197,15 @@ def test_a_batch_above_the_platform_budget_is_charged_one_by_one(
 ) -> None:
     """Each costs 2 of rho, and there are 5 of it."""
     limits = {"embedded_worker": False, "platform_rho": Decimal(5)}
-    with deployed(new_database(), platform, **limits) as place:
+    with deployed(new_database(), platform, **limits) as host:
         names = usernames(world, 30)
-        everybody = [comes(place, names[10 * number : 10 * number + 10]) for number in range(3)]
-        answers = at_once(place, [each.submit for each in everybody])
+        everybody = [comes(host, names[10 * number : 10 * number + 10]) for number in range(3)]
+        answers = at_once(host, [each.submit for each in everybody])
         [late] = [answer for answer in answers if not answer.is_success]
         refused(late, "platform-exhausted")
         assert batches == [1, 1]
         assert sorted(each.spent for each in everybody) == ["0", "2", "2"]
-        assert sound(place)
+        assert sound(host)
 
 
 def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
@@ -213,12 +213,12 @@ def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
 ) -> None:
     """Each costs 2 of rho, and a person may bear 3."""
     limits = {"embedded_worker": False, "person_lifetime_rho": Decimal(3)}
-    with deployed(new_database(), platform, **limits) as place:
+    with deployed(new_database(), platform, **limits) as host:
         names = usernames(world, 15)
-        first, second = comes(place, names[:10]), comes(place, names[5:])
-        answers = at_once(place, [first.submit, second.submit])
+        first, second = comes(host, names[:10]), comes(host, names[5:])
+        answers = at_once(host, [first.submit, second.submit])
         assert batches == [2]
-        with place.service.store.read() as session:
+        with host.service.store.read() as session:
             entries = select(EntryRow.text).where(EntryRow.kind == "charge")
             made = [
                 json.loads(text) for text in session.exec(entries.order_by(col(EntryRow.number)))
@@ -230,4 +230,4 @@ def test_a_person_within_the_cap_for_one_of_two_is_debited_for_the_first(
         }
         able = np.unpackbits(np.frombuffer(left_out.able, np.uint8), count=10)
         assert able.sum() == 5
-        assert sound(place)
+        assert sound(host)

@@ -32,7 +32,7 @@ PATIENCE = 20.0
 
 
 @pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+def host(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
     # Nobody is notified, so a waiter that depends on a notification fails.
     kept = {"embedded_worker": False, "lease_seconds": 600.0, "poll_seconds": 60.0}
     with deployed(new_database(), platform, **kept) as running:
@@ -40,10 +40,10 @@ def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deplo
 
 
 @pytest.fixture
-def at_work(place: Deployment) -> Iterator[Worker]:
+def at_work(host: Deployment) -> Iterator[Worker]:
     """A worker; nothing waits before and after."""
-    yield place.service.worker()
-    while place.service.worker().run_one():
+    yield host.service.worker()
+    while host.service.worker().run_one():
         pass
 
 
@@ -53,9 +53,9 @@ def asks(auditor: Auditor, title: str = "Engineer", people: int = 20) -> Audit:
     return auditor.audits.submit(auditor.audits.request(content, audience, bins=2, epsilon=0.1))
 
 
-def several(place: Deployment, *titles: str) -> list[str]:
+def several(host: Deployment, *titles: str) -> list[str]:
     """An audit each of as many auditors, in this order."""
-    return [asks(place.auditor(), title).id for title in titles]
+    return [asks(host.auditor(), title).id for title in titles]
 
 
 def made(at_work: Worker, count: int) -> list[FinishedRun]:
@@ -119,9 +119,9 @@ def working(at_work: Worker) -> Iterator[None]:
         assert not thread.is_alive()
 
 
-def test_what_was_made_is_released_in_one_transaction(place: Deployment, at_work: Worker) -> None:
+def test_what_was_made_is_released_in_one_transaction(host: Deployment, at_work: Worker) -> None:
     """Audiences have different sizes; nobody gets another auditor's release."""
-    auditors = [place.auditor() for _ in range(3)]
+    auditors = [host.auditor() for _ in range(3)]
     audits = [asks(auditor, people=10 * n).id for n, auditor in enumerate(auditors, start=1)]
     found = made(at_work, 3)
     audiences = [each.audit.audience_id for each in found]
@@ -150,9 +150,9 @@ def test_what_was_made_is_released_in_one_transaction(place: Deployment, at_work
 
 
 def test_one_that_is_stopped_or_taken_over_keeps_none_of_the_others(
-    place: Deployment, at_work: Worker
+    host: Deployment, at_work: Worker
 ) -> None:
-    audits = several(place, *["Engineer"] * 4)
+    audits = several(host, *["Engineer"] * 4)
     found = made(at_work, 4)
     set_row(at_work.store, audits[1], stopped=True)
     set_row(at_work.store, audits[2], claim="of another")
@@ -165,9 +165,9 @@ def test_one_that_is_stopped_or_taken_over_keeps_none_of_the_others(
 
 
 def test_what_cannot_be_written_fails_alone(
-    place: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
+    host: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    audits = several(place, *["Engineer"] * 3)
+    audits = several(host, *["Engineer"] * 3)
     found = made(at_work, 3)
     found[1] = replace(found[1], body=None)  # type: ignore[arg-type]
     monkeypatch.setattr(FinishedRun, "digest", "sha256:0")
@@ -178,10 +178,10 @@ def test_what_cannot_be_written_fails_alone(
 
 
 def test_without_a_database_nothing_is_lost(
-    place: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
+    host: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They stay as they are, with no attempt of theirs, until their leases run out."""
-    audits = several(place, *["Engineer"] * 2)
+    audits = several(host, *["Engineer"] * 2)
     found = made(at_work, 2)
 
     def gone(*_: object) -> None:
@@ -200,8 +200,8 @@ def test_without_a_database_nothing_is_lost(
     assert states(at_work.store, audits) == ["released"] * 2
 
 
-def test_a_slow_audit_keeps_no_release(place: Deployment, at_work: Worker) -> None:
-    audits = several(place, "Engineer", "held")
+def test_a_slow_audit_keeps_no_release(host: Deployment, at_work: Worker) -> None:
+    audits = several(host, "Engineer", "held")
     scoring = Scoring()
     on = in_process_context(replace(at_work.platform, scores=scoring))
     slow = replace(at_work, platform=on.platform, engine=on.engine)
@@ -213,19 +213,19 @@ def test_a_slow_audit_keeps_no_release(place: Deployment, at_work: Worker) -> No
 
 
 def test_who_is_alone_has_the_next_as_soon_as_one_is_released(
-    place: Deployment, at_work: Worker
+    host: Deployment, at_work: Worker
 ) -> None:
     """One worker is heard of, so that one audit of an auditor runs at a time."""
-    auditor = place.auditor()
+    auditor = host.auditor()
     audits = [asks(auditor).id for _ in range(3)]
     with working(at_work):
         until(lambda: states(at_work.store, audits) == ["released"] * 3)
 
 
 def test_told_to_stop_it_releases_what_was_made(
-    place: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
+    host: Deployment, at_work: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    audits = several(place, *["Engineer"] * 3)
+    audits = several(host, *["Engineer"] * 3)
     commit, go = Worker._commit, threading.Event()
 
     def late(self: Worker, some: Sequence[FinishedRun]) -> None:
@@ -239,18 +239,18 @@ def test_told_to_stop_it_releases_what_was_made(
     assert states(at_work.store, audits) == ["released"] * 3
 
 
-def test_all_that_is_under_way_is_parked(place: Deployment, at_work: Worker) -> None:
-    audits = several(place, *["Engineer"] * 2)
+def test_all_that_is_under_way_is_parked(host: Deployment, at_work: Worker) -> None:
+    audits = several(host, *["Engineer"] * 2)
     found = made(at_work, 2)
     at_work.hand_over()
     assert [row.claim for row in rows(at_work.store, audits)] == [None, None]
     at_work._release(found)  # too late
     assert states(at_work.store, audits) == ["running"] * 2
-    assert place.service.worker().run_one()
+    assert host.service.worker().run_one()
 
 
-def test_leases_are_renewed_for_all_that_is_under_way(place: Deployment, at_work: Worker) -> None:
-    audits = several(place, *["Engineer"] * 3)
+def test_leases_are_renewed_for_all_that_is_under_way(host: Deployment, at_work: Worker) -> None:
+    audits = several(host, *["Engineer"] * 3)
     claimed = [row for _ in audits if (row := at_work._claim()) is not None]
     leases = Leases(at_work.store, at_work.settings.model_copy(update={"lease_seconds": 0.3}))
     for row in claimed[:2]:

@@ -1,4 +1,4 @@
-"""Auditors take turns, the line is bounded, and what would take too much memory is not begun."""
+"""Auditors take turns, the queue is bounded, and what would take too much memory is not begun."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EACH, ALL = 4, 6
 
 
 @pytest.fixture(scope="module")
-def line(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+def host(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
     limits = {"waiting_per_auditor": EACH, "waiting_in_all": ALL, "running_per_auditor": 1}
     kept = {"embedded_worker": False, "lease_seconds": 600.0, "audit_memory_bytes": 2**28}
     with deployed(new_database(), platform, **limits, **kept) as running:
@@ -45,16 +45,16 @@ def arrived(deployment: Deployment, world: World, members: int = 4) -> Someone:
 
 
 @pytest.fixture
-def comes(line: Deployment, world: World) -> Iterator[Callable[[int], Someone]]:
-    """Makes researchers; the line is empty before and after."""
-    yield partial(arrived, line, world)
-    while line.service.worker().run_one():
+def comes(host: Deployment, world: World) -> Iterator[Callable[[int], Someone]]:
+    """Makes researchers; the queue is empty before and after."""
+    yield partial(arrived, host, world)
+    while host.service.worker().run_one():
         pass
 
 
-def served(line: Deployment, count: int) -> None:
+def served(host: Deployment, count: int) -> None:
     for _ in range(count):
-        assert line.service.worker().run_one()
+        assert host.service.worker().run_one()
 
 
 def states(store: Store, audits: list[str]) -> list[str]:
@@ -63,33 +63,33 @@ def states(store: Store, audits: list[str]) -> list[str]:
 
 
 def test_who_asks_for_little_is_not_kept_by_who_asks_for_much(
-    line: Deployment, comes: Callable[[], Someone]
+    host: Deployment, comes: Callable[[], Someone]
 ) -> None:
     greedy, modest = comes(), comes()
     many, few = greedy.submit(EACH), modest.submit(2)
-    served(line, 5)
-    assert states(line.service.store, few) == ["released"] * 2
-    assert states(line.service.store, many).count("released") == 3
+    served(host, 5)
+    assert states(host.service.store, few) == ["released"] * 2
+    assert states(host.service.store, many).count("released") == 3
     # Alone again, one is served as one came.
-    served(line, EACH - 3)
-    assert states(line.service.store, many) == ["released"] * EACH
+    served(host, EACH - 3)
+    assert states(host.service.store, many) == ["released"] * EACH
 
 
 def test_an_audit_of_many_people_counts_as_many_turns(
-    line: Deployment, comes: Callable[[int], Someone], monkeypatch: pytest.MonkeyPatch
+    host: Deployment, comes: Callable[[int], Someone], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.audits.queue.fair_queue.BATCH", 10)
     huge, small = comes(40), comes(4)
     large, little = huge.submit(3), small.submit(3)
-    served(line, 4)
-    assert states(line.service.store, large) == ["released", "charged", "charged"]
-    assert states(line.service.store, little) == ["released"] * 3
+    served(host, 4)
+    assert states(host.service.store, large) == ["released", "charged", "charged"]
+    assert states(host.service.store, little) == ["released"] * 3
 
 
-def test_nobody_has_all_workers(line: Deployment, comes: Callable[[], Someone]) -> None:
+def test_nobody_has_all_workers(host: Deployment, comes: Callable[[], Someone]) -> None:
     greedy, modest = comes(), comes()
     [mine, *_], [theirs] = greedy.submit(3), modest.submit()
-    workers = [line.service.worker() for _ in range(3)]
+    workers = [host.service.worker() for _ in range(3)]
     claimed = [worker._claim() for worker in workers]
     assert [row.id if row else None for row in claimed] == [mine, theirs, None]
     for worker, row in zip(workers, claimed[:2], strict=False):
@@ -140,12 +140,12 @@ def test_processes_that_died_are_not_workers(
 
 
 def test_a_full_line_takes_no_more_and_charges_nothing(
-    line: Deployment, comes: Callable[[], Someone]
+    host: Deployment, comes: Callable[[], Someone]
 ) -> None:
     greedy, modest, late = comes(), comes(), comes()
     first = greedy.me.submit(greedy.request, key="the-first-one")
     greedy.submit(EACH - 1)
-    with unchanged(line.service.store):
+    with unchanged(host.service.store):
         answer = greedy.me.submit(greedy.request)
         refused(answer, "queue-full", f"{EACH} of your audits", "Nothing was charged", "10 s")
         assert answer.headers["retry-after"] == "10"
@@ -153,21 +153,21 @@ def test_a_full_line_takes_no_more_and_charges_nothing(
         again = greedy.me.submit(greedy.request, key="the-first-one")
         assert again.json() == first.json()
     modest.submit(ALL - EACH)
-    with unchanged(line.service.store):
+    with unchanged(host.service.store):
         refused(late.me.submit(late.request), "queue-full", "other auditors", "Nothing was charged")
-    served(line, 1)
+    served(host, 1)
     assert late.me.submit(late.request).is_success
 
 
 def test_what_would_not_fit_is_refused_before_it_is_charged(
-    line: Deployment, comes: Callable[[], Someone], monkeypatch: pytest.MonkeyPatch
+    host: Deployment, comes: Callable[[], Someone], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     someone = comes()
     with monkeypatch.context() as patch:
         patch.setattr(
             "api.audits.memory_limits.MEMBER_BYTES", 2**27
         )  # as if the four were millions
-        with unchanged(line.service.store):
+        with unchanged(host.service.store):
             answer = someone.me.post("/v1/audits/price", someone.request)
             problem = refused(answer, "audit-too-large", "charged", "fewer")
             refused(someone.me.submit(someone.request), "audit-too-large", "256 MiB")
@@ -176,14 +176,14 @@ def test_what_would_not_fit_is_refused_before_it_is_charged(
 
 
 def test_each_charge_counts_the_audits_that_wait(
-    line: Deployment, comes: Callable[[int], Someone]
+    host: Deployment, comes: Callable[[int], Someone]
 ) -> None:
     """The gate sheds quotes by this count."""
     ada, bob = comes(4), comes(4)
     ada.submit(2)
-    assert sorted(line.service.backlog.waiting.values()) == [2]
+    assert sorted(host.service.backlog.waiting.values()) == [2]
     bob.submit()
-    assert sorted(line.service.backlog.waiting.values()) == [1, 2]
-    served(line, 2)
+    assert sorted(host.service.backlog.waiting.values()) == [1, 2]
+    served(host, 2)
     bob.submit()
-    assert sum(line.service.backlog.waiting.values()) == 2
+    assert sum(host.service.backlog.waiting.values()) == 2

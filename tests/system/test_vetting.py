@@ -34,7 +34,7 @@ pytestmark = pytest.mark.long_on_postgresql
 
 
 @pytest.fixture(scope="module")
-def place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+def host(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
     with deployed(new_database(), platform, applications_per_hour=10_000) as running:
         yield running
 
@@ -60,8 +60,8 @@ def audit(auditor: Auditor, deployment: Deployment, world: World) -> str:
     return wait(me, answer.json()["id"])
 
 
-def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: World) -> None:
-    case = applying(place, others=1)
+def test_a_stranger_applies_is_approved_and_audits(host: Deployment, world: World) -> None:
+    case = applying(host, others=1)
     assert (case.application.state, case.application.version) == ("submitted", 1)
     assert case.applicant.me().role == "applicant"
     [shown] = case.applicant.applications()
@@ -87,8 +87,8 @@ def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: Wor
         [mandate] = researcher.budget().mandates
         assert (mandate.id, mandate.epsilon_limit) == (made.mandate_id, Decimal(10))
         assert mandate.researcher_ids == [who.researcher_id for who in made.individuals]
-        assert audit(researcher, place, world) == "released"
-    [application, decision] = entries(place, case.id)
+        assert audit(researcher, host, world) == "released"
+    [application, decision] = entries(host, case.id)
     assert application.statement.by == f"applicant:{case.keys[0].thumbprint()}"
     assert decision.auditor_id == made.auditor_id
     assert decision.facts["individuals"] == application.facts["individuals"]
@@ -98,35 +98,35 @@ def test_a_stranger_applies_is_approved_and_audits(place: Deployment, world: Wor
     assert "Ada" not in application.model_dump_json()
 
 
-def test_a_registered_person_applies_again_for_their_own_auditor(place: Deployment) -> None:
-    case = applying(place)
+def test_a_registered_person_applies_again_for_their_own_auditor(host: Deployment) -> None:
+    case = applying(host)
     first = case.approved()
     colleague = new_key()
     draft = draft_of(case.keys[0], colleague, organisation="Another name")
-    draft = agreed_by(draft, place.url, colleague)
-    applicant, again = Applicant.apply(place.url, case.keys[0], draft)
+    draft = agreed_by(draft, host.url, colleague)
+    applicant, again = Applicant.apply(host.url, case.keys[0], draft)
     applicant.close()
     assert again.auditor_id == first.auditor_id
     assert again.individuals[0].researcher_id == first.individuals[0].researcher_id
-    second = place.regulator.applications.approve(again, "once more")
+    second = host.regulator.applications.approve(again, "once more")
     assert second.auditor_id == first.auditor_id
     assert len(case.researcher().budget().mandates) == 2
-    [before, _] = [e for e in place.regulator.ledger.entries() if e.kind == "decision"][:2]
+    [before, _] = [e for e in host.regulator.ledger.entries() if e.kind == "decision"][:2]
     assert before.facts["auditor_id"] == first.auditor_id
 
 
-def test_changes_are_asked_for_answered_and_refused(place: Deployment) -> None:
-    case = applying(place)
-    decide = place.regulator.applications.decide
+def test_changes_are_asked_for_answered_and_refused(host: Deployment) -> None:
+    case = applying(host)
+    decide = host.regulator.applications.decide
     asked = decide(case.again(), "request-changes", "say who funds it")
     assert asked.state == "changes-requested"
     assert asked.history[-1].text == "say who funds it"
     assert asked.deadline == case.application.deadline  # the clock does not stop
     with refuses(ConflictError, "changes-requested"):
-        place.regulator.applications.approve(asked, "after all")
+        host.regulator.applications.approve(asked, "after all")
     colleague = new_key()
     newer = draft_of(case.keys[0], colleague, funding=Personal.fresh("a foundation"))
-    newer = agreed_by(newer, place.url, colleague)
+    newer = agreed_by(newer, host.url, colleague)
     answered = case.applicant.answer(case.id, newer)
     assert (answered.state, answered.version) == ("submitted", 2)
     assert (answered.funding, len(answered.individuals)) == ("a foundation", 2)
@@ -148,28 +148,28 @@ def test_changes_are_asked_for_answered_and_refused(place: Deployment) -> None:
         case.applicant.answer(case.id, newer)
 
 
-def test_a_text_sent_again_with_its_salt_is_kept_once(place: Deployment) -> None:
+def test_a_text_sent_again_with_its_salt_is_kept_once(host: Deployment) -> None:
     key, draft = new_key(), None
     draft = draft_of(key)
-    applicant, made = Applicant.apply(place.url, key, draft)
-    place.clients.enter_context(applicant)
-    place.regulator.applications.decide(made, "request-changes", "look again")
+    applicant, made = Applicant.apply(host.url, key, draft)
+    host.clients.enter_context(applicant)
+    host.regulator.applications.decide(made, "request-changes", "look again")
     assert applicant.answer(made.id, draft).version == 2
 
 
-def test_the_applicant_withdraws(place: Deployment) -> None:
-    case = applying(place)
+def test_the_applicant_withdraws(host: Deployment) -> None:
+    case = applying(host)
     gone = case.applicant.withdraw(case.id)
     assert (gone.state, gone.deadline) == ("withdrawn", None)
     with refuses(ConflictError, "withdrawn"):
         case.approved()
 
 
-def test_a_deadline_is_extended_and_only_moves_on(place: Deployment) -> None:
-    case = applying(place)
+def test_a_deadline_is_extended_and_only_moves_on(host: Deployment) -> None:
+    case = applying(host)
     assert case.application.deadline is not None
     due = case.application.deadline.due
-    decide = place.regulator.applications.decide
+    decide = host.regulator.applications.decide
     with refuses(RequestError, "before-the-deadline"):
         decide(case.again(), "extend", "too soon", until=due.date() - timedelta(days=9))
     with refuses(RequestError, "too-far"):
@@ -189,39 +189,39 @@ def test_a_deadline_is_extended_and_only_moves_on(place: Deployment) -> None:
     ],
 )
 def test_nobody_is_granted_more_than_they_asked_for(
-    place: Deployment, wider: dict[str, Any], field: str
+    host: Deployment, wider: dict[str, Any], field: str
 ) -> None:
-    case = applying(place)
+    case = applying(host)
     with refuses(RequestError, "more-than-asked", field):
         case.approved(**wider)
     assert case.again().state == "submitted"
 
 
-def test_a_mandate_is_granted_to_individuals_of_the_application(place: Deployment) -> None:
-    case, other = applying(place), applying(place)
+def test_a_mandate_is_granted_to_individuals_of_the_application(host: Deployment) -> None:
+    case, other = applying(host), applying(host)
     stranger = other.application.individuals[0].researcher_id
     with refuses(RequestError, "not-an-individual"):
         case.approved(researcher_ids=[stranger])
 
 
-def test_a_key_of_staff_or_of_another_auditor_cannot_be_named(place: Deployment) -> None:
+def test_a_key_of_staff_or_of_another_auditor_cannot_be_named(host: Deployment) -> None:
     with refuses(ConflictError, "not-an-applicant", "operator"):
-        Applicant.apply(place.url, place.operator_key, draft_of(place.operator_key))
-    first, second = applying(place), applying(place)
+        Applicant.apply(host.url, host.operator_key, draft_of(host.operator_key))
+    first, second = applying(host), applying(host)
     first.approved()
     second.approved()
-    mixed = agreed_by(draft_of(first.keys[0], second.keys[0]), place.url, second.keys[0])
+    mixed = agreed_by(draft_of(first.keys[0], second.keys[0]), host.url, second.keys[0])
     with refuses(ConflictError, "researcher-of-another-auditor"):
-        Applicant.apply(place.url, first.keys[0], mixed)
+        Applicant.apply(host.url, first.keys[0], mixed)
     key = new_key()
     with refuses(RequestError, "shared-key"):
-        Applicant.apply(place.url, key, agreed_by(draft_of(key, key), place.url, key))
+        Applicant.apply(host.url, key, agreed_by(draft_of(key, key), host.url, key))
 
 
 def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
-    place: Deployment,
+    host: Deployment,
 ) -> None:
-    case, platform_side = applying(place), operator(place)
+    case, platform_side = applying(host), operator(host)
     # Operators do not see it before it is approved.
     with pytest.raises(NotFoundError):
         platform_side.ask_amendment(case.id, "vulnerability", "why", "what")
@@ -234,7 +234,7 @@ def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
     asked = platform_side.ask_amendment(case.id, "vulnerability", "too fine", "epsilon 5")
     assert asked.state == "amendment-requested"
     assert asked.history[-1].text == "too fine\n\nepsilon 5"
-    regulator = place.regulator.applications
+    regulator = host.regulator.applications
     decided = regulator.decide(asked, "reject-amendment", "not substantiated")
     assert decided.state == "amendment-decided"
     assert platform_side.mediate(case.id, "requested", "we object").state == "mediation-requested"
@@ -246,11 +246,11 @@ def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
     settled = regulator.mediate(case.id, "agreed", "epsilon 5")
     assert (settled.state, settled.deadline) == ("settled", None)
     assert approved.mandate_id is not None
-    changed = place.regulator.mandates.change(
+    changed = host.regulator.mandates.change(
         approved.mandate_id, "as agreed", epsilon_limit="5", kinds=["match-count"]
     )
     assert (changed.epsilon_limit, changed.kinds) == (Decimal(5), ["match-count"])
-    kinds = [entry.kind for entry in entries(place, case.id)]
+    kinds = [entry.kind for entry in entries(host, case.id)]
     assert kinds == [
         "application",
         "decision",
@@ -262,38 +262,38 @@ def test_the_platform_asks_for_an_amendment_and_mediation_changes_the_mandate(
     ]
 
 
-def test_after_its_period_the_platform_is_told_the_deadline(place: Deployment) -> None:
-    case, platform_side = applying(place), operator(place)
+def test_after_its_period_the_platform_is_told_the_deadline(host: Deployment) -> None:
+    case, platform_side = applying(host), operator(host)
     case.approved()
-    late(place, case.id)
+    late(host, case.id)
     with refuses(ConflictError, "period-ended", "40(5)") as refusal:
         platform_side.ask_amendment(case.id, "no-access", "too late", "nothing")
     assert str(refusal.value.problem.model_dump()["due"]).endswith("Z")
-    other = applying(place)
+    other = applying(host)
     other.approved()
     asked = platform_side.ask_amendment(other.id, "no-access", "why", "what")
-    late(place, other.id)  # a regulator who is late still decides
-    place.regulator.applications.decide(asked, "accept-amendment", "so be it")
-    late(place, other.id)
+    late(host, other.id)  # a regulator who is late still decides
+    host.regulator.applications.decide(asked, "accept-amendment", "so be it")
+    late(host, other.id)
     with refuses(ConflictError, "period-ended", "13(1)"):
         platform_side.mediate(other.id, "requested", "too late")
 
 
-def test_the_platform_sees_what_is_granted_and_not_what_came_to_nothing(place: Deployment) -> None:
-    case, platform_side = applying(place), operator(place)
+def test_the_platform_sees_what_is_granted_and_not_what_came_to_nothing(host: Deployment) -> None:
+    case, platform_side = applying(host), operator(host)
     path = f"{PATH}/{case.id}"
-    refused(operator_of(place).get(path), "not-found")
+    refused(operator_of(host).get(path), "not-found")
     assert case.id not in {each.id for each in platform_side.applications()}
     case.approved()
     assert case.id in {each.id for each in platform_side.applications()}
 
 
 def test_the_ledger_hides_from_the_platform_what_the_list_of_applications_hides(
-    place: Deployment,
+    host: Deployment,
 ) -> None:
-    case, gone = applying(place), applying(place)
+    case, gone = applying(host), applying(host)
     gone.applicant.withdraw(gone.id)
-    me = operator_of(place)
+    me = operator_of(host)
 
     def shown() -> set[str]:
         found = [
@@ -302,7 +302,7 @@ def test_the_ledger_hides_from_the_platform_what_the_list_of_applications_hides(
         ]
         return {entry["facts"].get("application_id") for entry in found}
 
-    hidden = [entry.number for each in (case, gone) for entry in entries(place, each.id)]
+    hidden = [entry.number for each in (case, gone) for entry in entries(host, each.id)]
     assert len(hidden) == 3
     assert not {case.id, gone.id} & shown()
     for number in hidden:
@@ -313,8 +313,8 @@ def test_the_ledger_hides_from_the_platform_what_the_list_of_applications_hides(
     assert gone.id not in shown()
 
 
-def test_others_see_nothing_of_an_application_and_can_do_nothing(place: Deployment) -> None:
-    case, other = applying(place, others=1), applying(place)
+def test_others_see_nothing_of_an_application_and_can_do_nothing(host: Deployment) -> None:
+    case, other = applying(host, others=1), applying(host)
     assert case.id not in {each.id for each in other.applicant.applications()}
     with pytest.raises(NotFoundError):
         other.applicant.application(case.id)
@@ -324,26 +324,26 @@ def test_others_see_nothing_of_an_application_and_can_do_nothing(place: Deployme
         other.applicant.answer(case.id, draft_of(other.keys[0]))
     # A colleague sees it, and only the principal acts.
     colleague = case.application.individuals[1].researcher_id
-    second = place.clients.enter_context(Applicant(place.url, colleague, case.keys[1]))
+    second = host.clients.enter_context(Applicant(host.url, colleague, case.keys[1]))
     assert second.application(case.id).state == "submitted"
     with pytest.raises(ForbiddenError):
         second.withdraw(case.id)
     # An applicant has no other rights.
-    me = raw(place, case.applicant)
+    me = raw(host, case.applicant)
     for route in ("/v1/budget", "/v1/audits", "/v1/regulator/mandates", "/v1/operator/keys"):
         refused(me.get(route), "forbidden")
     refused(me.get("/v1/ledger/entries"), "forbidden")
     refused(me.post("/v1/webhooks", {"url": "https://example.org/hook"}), "forbidden")
 
 
-def test_wrong_roles_are_refused(place: Deployment) -> None:
-    case = applying(place)
+def test_wrong_roles_are_refused(host: Deployment) -> None:
+    case = applying(host)
     body = {"application_id": case.id, "version": 1, "decision": "refuse"}
     signed = {"Idempotency-Key": "k" * 12, "Statement-Signature": A_FORM}
     decision = body | {"reasons": Personal.fresh("no").model_dump()}
-    for who in (raw(place, case.applicant), operator_of(place)):
+    for who in (raw(host, case.applicant), operator_of(host)):
         refused(who.post("/v1/regulator/decisions", decision, headers=signed), "forbidden")
-    regulator = raw(place, place.regulator)
+    regulator = raw(host, host.regulator)
     amendment = {
         "application_id": case.id,
         "ground": "no-access",
@@ -353,14 +353,14 @@ def test_wrong_roles_are_refused(place: Deployment) -> None:
     refused(regulator.post("/v1/operator/amendments", amendment, headers=signed), "forbidden")
 
 
-def test_an_application_must_be_signed_by_its_principal_and_once(place: Deployment) -> None:
+def test_an_application_must_be_signed_by_its_principal_and_once(host: Deployment) -> None:
     key = new_key()
     draft = draft_of(key)
     body = draft.model_dump(mode="json")
-    anyone = raw(place, "nobody")
+    anyone = raw(host, "nobody")
     unsigned = {"Idempotency-Key": "k" * 12, "Statement-Signature": A_FORM}
     refused(anyone.post(PATH, body, headers=unsigned), "unsigned")
-    public = Connection(place.url, "nobody", key)._public
+    public = Connection(host.url, "nobody", key)._public
     by = f"applicant:{key.thumbprint()}"
     forged = Statements(public, public, by, new_key()).headers("application", draft, "f" * 12)
     refused(anyone.post(PATH, body, headers=forged), "unsigned")
@@ -388,53 +388,53 @@ def test_an_application_must_be_signed_by_its_principal_and_once(place: Deployme
         {"unknown": 1},
     ],
 )
-def test_a_bad_application_is_refused(place: Deployment, bad: dict[str, Any]) -> None:
+def test_a_bad_application_is_refused(host: Deployment, bad: dict[str, Any]) -> None:
     key = new_key()
     draft = draft_of(key)
     body = draft.model_dump(mode="json") | bad
     headers = {"Idempotency-Key": "b" * 12, "Statement-Signature": A_FORM}
-    answer = raw(place, "nobody").post(PATH, body, headers=headers)
+    answer = raw(host, "nobody").post(PATH, body, headers=headers)
     assert answer.status_code == 422, answer.text
 
 
-def test_private_keys_and_odd_keys_are_refused(place: Deployment) -> None:
+def test_private_keys_and_odd_keys_are_refused(host: Deployment) -> None:
     key = new_key()
     private = {name: str(value) for name, value in key.as_dict(private=True).items()}
     for jwk in (private, {"kty": "oct", "k": "c2VjcmV0"}, {"kty": "OKP", "crv": "Ed448", "x": "a"}):
         body = draft_of(key).model_dump(mode="json")
         body["individuals"][0]["jwk"] = jwk
         headers = {"Idempotency-Key": "p" * 12, "Statement-Signature": A_FORM}
-        refused(raw(place, "nobody").post(PATH, body, headers=headers), "invalid-request")
+        refused(raw(host, "nobody").post(PATH, body, headers=headers), "invalid-request")
 
 
-def test_personal_text_is_erased_and_the_ledger_stays(place: Deployment) -> None:
-    case = applying(place, others=1)
-    place.regulator.applications.decide(case.again(), "refuse", "Ada is not independent")
-    before = [entry.leaf for entry in entries(place, case.id)]
-    erased = place.regulator.erase(case.id)
+def test_personal_text_is_erased_and_the_ledger_stays(host: Deployment) -> None:
+    case = applying(host, others=1)
+    host.regulator.applications.decide(case.again(), "refuse", "Ada is not independent")
+    before = [entry.leaf for entry in entries(host, case.id)]
+    erased = host.regulator.erase(case.id)
     assert len(erased.commitments) == 6 + 3 + 1  # texts, two names and a contact, reasons
     shown = case.again()
     assert {who.name for who in shown.individuals} == {None}
     assert shown.funding is shown.history[-1].text is None
     assert case.applicant.me().name == "erased"
-    assert [entry.leaf for entry in entries(place, case.id)] == before
-    with place.service.store.read() as session:
+    assert [entry.leaf for entry in entries(host, case.id)] == before
+    with host.service.store.read() as session:
         assert not any(session.get(PersonalRow, each) for each in erased.commitments)
-    assert place.regulator.erase(case.id).commitments == []
-    newest = next(iter(place.regulator.ledger.entries()))
+    assert host.regulator.erase(case.id).commitments == []
+    newest = next(iter(host.regulator.ledger.entries()))
     assert newest.kind == "erasure"
     with pytest.raises(NotFoundError):
-        place.regulator.erase("application_" + "0" * 30)
+        host.regulator.erase("application_" + "0" * 30)
 
 
-def test_an_individual_is_forgotten_everywhere(place: Deployment) -> None:
-    case = applying(place, others=1)
+def test_an_individual_is_forgotten_everywhere(host: Deployment) -> None:
+    case = applying(host, others=1)
     approved = case.approved()
     who = approved.individuals[1].researcher_id
-    assert len(place.regulator.erase(who).commitments) == 1
+    assert len(host.regulator.erase(who).commitments) == 1
     shown = case.again()
     assert [each.name for each in shown.individuals] == ["Ada Lovelace", None]
-    listed = {each.id: each.name for each in place.regulator.researchers.list()}
+    listed = {each.id: each.name for each in host.regulator.researchers.list()}
     assert listed[who] == "erased"
     assert case.researcher(1).budget().mandates  # still at work
 
@@ -472,28 +472,28 @@ def test_strangers_together_cannot_grow_the_ledger_without_limit(
         applying(running)
 
 
-def test_lists_are_filtered_by_state(place: Deployment) -> None:
-    case = applying(place)
+def test_lists_are_filtered_by_state(host: Deployment) -> None:
+    case = applying(host)
     case.applicant.withdraw(case.id)
-    found = place.regulator.applications.list("withdrawn")
+    found = host.regulator.applications.list("withdrawn")
     assert {each.state for each in found} == {"withdrawn"}
     assert case.id in {each.id for each in found}
-    answer = raw(place, place.regulator).get(PATH, params={"state": "forgotten"})
+    answer = raw(host, host.regulator).get(PATH, params={"state": "forgotten"})
     refused(answer, "invalid-request")
 
 
-def test_an_application_of_a_removed_individual_is_refused(place: Deployment) -> None:
-    case = applying(place)
+def test_an_application_of_a_removed_individual_is_refused(host: Deployment) -> None:
+    case = applying(host)
     approved = case.approved()
-    place.regulator.researchers.remove(approved.individuals[0].researcher_id, "left")
+    host.regulator.researchers.remove(approved.individuals[0].researcher_id, "left")
     with refuses(ConflictError, "removed"):
-        Applicant.apply(place.url, case.keys[0], draft_of(case.keys[0]))
+        Applicant.apply(host.url, case.keys[0], draft_of(case.keys[0]))
 
 
-def test_everything_that_is_recorded_has_its_time_and_due_date(place: Deployment) -> None:
-    case = applying(place)
+def test_everything_that_is_recorded_has_its_time_and_due_date(host: Deployment) -> None:
+    case = applying(host)
     case.approved()
-    found = entries(place, case.id)
+    found = entries(host, case.id)
     assert [entry.at for entry in found] == sorted(entry.at for entry in found)
     assert all(entry.facts["due"] for entry in found)
     assert [event.at for event in case.again().history] == [entry.at for entry in found]
@@ -509,13 +509,13 @@ def test_there_is_one_principal() -> None:
         draft_of(key, **principal_named_twice(key))
 
 
-def test_of_two_decisions_at_once_one_counts(place: Deployment) -> None:
-    case = applying(place)
+def test_of_two_decisions_at_once_one_counts(host: Deployment) -> None:
+    case = applying(host)
     read = case.again()
 
     def decided(decision: Any) -> bool:
         try:
-            place.regulator.applications.decide(read, decision, "at once")
+            host.regulator.applications.decide(read, decision, "at once")
         except ConflictError:
             return False
         return True
@@ -532,12 +532,12 @@ def test_of_two_decisions_at_once_one_counts(place: Deployment) -> None:
     )
 
 
-def test_the_offline_verifier_follows_all_of_this(place: Deployment, tmp_path: Path) -> None:
-    case = applying(place, others=1)
+def test_the_offline_verifier_follows_all_of_this(host: Deployment, tmp_path: Path) -> None:
+    case = applying(host, others=1)
     case.approved()
-    place.service.checkpointer().once()
-    found = verify_file(place.regulator.ledger.export(tmp_path / "all.jsonl"), trust_of(place))
+    host.service.checkpointer().once()
+    found = verify_file(host.regulator.ledger.export(tmp_path / "all.jsonl"), trust_of(host))
     assert found.counts["application"] >= 2
     assert found.counts["decision"] >= 1
     mine = case.researcher().ledger.export(tmp_path / "mine.jsonl")
-    assert verify_file(mine, trust_of(place)).auditor == case.again().auditor_id
+    assert verify_file(mine, trust_of(host)).auditor == case.again().auditor_id

@@ -34,17 +34,17 @@ from tests.world import Deployment, deployed
 
 
 @pytest.fixture(scope="module")
-def open_place(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
+def open_host(new_database: Callable[[], str], platform: Platform) -> Iterator[Deployment]:
     """Webhooks may lead to this machine, which is for tests alone."""
     with deployed(new_database(), platform, webhook_private_hosts=True) as running:
         yield running
 
 
 @pytest.fixture
-def place(open_place: Deployment) -> Deployment:
-    with open_place.service.store.write() as session:
+def host(open_host: Deployment) -> Deployment:
+    with open_host.service.store.write() as session:
         session.exec(delete(WebhookRow))
-    return open_place
+    return open_host
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def row_with(deployment: Deployment, webhook: Webhook, failures: int) -> Webhook
 
 
 def test_a_regulator_gets_every_entry_signed_and_in_order(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
-    regulator = place.regulator
+    regulator = host.regulator
     receipts = regulator.ledger.keys().receipts  # made, and told in the ledger, when first asked
     webhook = regulator.webhooks.add(receiver.url)
     assert (webhook.state, webhook.failures) == ("active", 0)
@@ -113,14 +113,12 @@ def whpk(jwk: dict[str, Any]) -> str:
     return f"whpk_{base64.b64encode(raw_key).decode()}"
 
 
-def test_a_receiver_follows_the_key_across_a_rotation(
-    place: Deployment, receiver: Receiver
-) -> None:
+def test_a_receiver_follows_the_key_across_a_rotation(host: Deployment, receiver: Receiver) -> None:
     """The old key vouches for the new one, whose entry is pushed like any other."""
-    service = place.service
-    webhook = place.regulator.webhooks.add(receiver.url)
-    rotate(service.store, service.auth.keys, service.origin, place.operator_id)
-    place.regulator.auditors.add(f"Lab {secrets.token_hex(3)}")
+    service = host.service
+    webhook = host.regulator.webhooks.add(receiver.url)
+    rotate(service.store, service.auth.keys, service.origin, host.operator_id)
+    host.regulator.auditors.add(f"Lab {secrets.token_hex(3)}")
     *told, after = receiver.wait(4)
     for each in told:
         verify_webhook(each.body, each.headers, webhook.public_key)
@@ -129,7 +127,7 @@ def test_a_receiver_follows_the_key_across_a_rotation(
         for each in told
         if entry_of(each)["facts"]["purpose"] == "receipt"
     ]
-    assert new == place.regulator.webhooks.list()[0].public_key != webhook.public_key
+    assert new == host.regulator.webhooks.list()[0].public_key != webhook.public_key
     for key in (webhook.public_key, new):
         verify_webhook(after.body, after.headers, key)
     with refuses(TrustError, "wrong-signature"):
@@ -137,12 +135,12 @@ def test_a_receiver_follows_the_key_across_a_rotation(
 
 
 def test_a_key_signs_no_more_a_week_after_its_rotation(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
-    service = place.service
-    webhook = place.regulator.webhooks.add(receiver.url)
-    asleep(place, webhook)
-    rotate(service.store, service.auth.keys, service.origin, place.operator_id)
+    service = host.service
+    webhook = host.regulator.webhooks.add(receiver.url)
+    asleep(host, webhook)
+    rotate(service.store, service.auth.keys, service.origin, host.operator_id)
     with service.store.write() as session:
         for row in session.exec(
             select(SigningKeyRow).where(col(SigningKeyRow.retired_at) != null())
@@ -150,8 +148,8 @@ def test_a_key_signs_no_more_a_week_after_its_rotation(
             row.retired_at = now() - OVERLAP
             session.add(row)
     service.auth.keys.refresh()
-    asleep(place, webhook, next_at=now())
-    pusher(place).push(webhook.id)
+    asleep(host, webhook, next_at=now())
+    pusher(host).push(webhook.id)
     first = receiver.wait(1)[0]
     assert len(first.headers["webhook-signature"].split()) == 1
     with refuses(TrustError, "wrong-signature"):
@@ -159,89 +157,87 @@ def test_a_key_signs_no_more_a_week_after_its_rotation(
 
 
 def test_an_auditor_gets_its_own_entries_and_no_others(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
-    auditor = place.auditor()
+    auditor = host.auditor()
     auditor_id = auditor.budget().mandates[0].auditor_id
     auditor.webhooks.add(receiver.url)
-    place.auditor()  # another's
-    place.grant(auditor_id, "1")
-    place.regulator.mandates.suspend(auditor.budget().mandates[0].id, "looked into")
+    host.auditor()  # another's
+    host.grant(auditor_id, "1")
+    host.regulator.mandates.suspend(auditor.budget().mandates[0].id, "looked into")
     received = [entry_of(each) for each in receiver.wait(2)]
     assert [entry["kind"] for entry in received] == ["mandate", "suspension"]
     assert {entry["auditor"] for entry in received} == {auditor_id}
 
 
-def test_what_is_past_can_be_asked_for(place: Deployment, receiver: Receiver) -> None:
-    place.regulator.webhooks.add(receiver.url, after=-1)
+def test_what_is_past_can_be_asked_for(host: Deployment, receiver: Receiver) -> None:
+    host.regulator.webhooks.add(receiver.url, after=-1)
     received = [entry_of(each)["number"] for each in receiver.wait(8)]
     assert received[:8] == list(range(8))
 
 
 def test_what_nobody_took_is_tried_again_with_the_same_id(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
     receiver.status = lambda number: 500 if number == 0 else 204
-    webhook = place.regulator.webhooks.add(receiver.url)
-    place.regulator.auditors.add(f"Lab {secrets.token_hex(3)}")
+    webhook = host.regulator.webhooks.add(receiver.url)
+    host.regulator.auditors.add(f"Lab {secrets.token_hex(3)}")
     first, second = receiver.wait(2)[:2]
     assert first.body == second.body
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     verify_webhook(second.body, second.headers, webhook.public_key)
 
 
-def test_pauses_grow_and_the_queue_survives_a_restart(
-    place: Deployment, receiver: Receiver
-) -> None:
+def test_pauses_grow_and_the_queue_survives_a_restart(host: Deployment, receiver: Receiver) -> None:
     receiver.status = lambda _: 503
-    webhook = place.regulator.webhooks.add(receiver.url)
-    asleep(place, webhook)
-    place.regulator.auditors.add("Lab")
-    first = pusher(place)
+    webhook = host.regulator.webhooks.add(receiver.url)
+    asleep(host, webhook)
+    host.regulator.auditors.add("Lab")
+    first = pusher(host)
     pauses = []
     for failures in range(1, 5):
-        asleep(place, webhook, next_at=now())
+        asleep(host, webhook, next_at=now())
         # The service's own may come first: then there is nothing to claim, and the count is its.
         first.push(webhook.id)
-        row = row_with(place, webhook, failures)
+        row = row_with(host, webhook, failures)
         pauses.append(row.next_at - now())
         if row.failures != failures:
             break
     assert all(later > earlier for earlier, later in pairwise(pauses))
-    assert row_of(place, webhook).state == "active"
+    assert row_of(host, webhook).state == "active"
     # Another process, after a restart: what was not taken is still to come.
     receiver.status = lambda _: 204
-    asleep(place, webhook, next_at=now())
-    pusher(place).push(webhook.id)
+    asleep(host, webhook, next_at=now())
+    pusher(host).push(webhook.id)
     receiver.wait(len(pauses) + 1)
     until = receiver.received[-1]
     assert entry_of(until)["kind"] == "auditor"
 
 
-def test_after_a_day_it_is_given_up(place: Deployment, receiver: Receiver) -> None:
+def test_after_a_day_it_is_given_up(host: Deployment, receiver: Receiver) -> None:
     receiver.status = lambda _: 500
-    webhook = place.regulator.webhooks.add(receiver.url)
-    asleep(place, webhook)
-    place.regulator.auditors.add("Lab")
+    webhook = host.regulator.webhooks.add(receiver.url)
+    asleep(host, webhook)
+    host.regulator.auditors.add("Lab")
     hours = timedelta(hours=23, minutes=59)
-    asleep(place, webhook, next_at=now(), failing_since=now() - hours)
-    pusher(place).push(webhook.id)
+    asleep(host, webhook, next_at=now(), failing_since=now() - hours)
+    pusher(host).push(webhook.id)
     receiver.wait(1)
-    assert eventually(lambda: row_of(place, webhook).failures == 1)
-    assert row_of(place, webhook).state == "active"
-    asleep(place, webhook, next_at=now(), failing_since=now() - timedelta(days=1))
-    pusher(place).push(webhook.id)
-    assert eventually(lambda: row_of(place, webhook).state == "given-up")
-    [shown] = place.regulator.webhooks.list()
+    assert eventually(lambda: row_of(host, webhook).failures == 1)
+    assert row_of(host, webhook).state == "active"
+    asleep(host, webhook, next_at=now(), failing_since=now() - timedelta(days=1))
+    pusher(host).push(webhook.id)
+    assert eventually(lambda: row_of(host, webhook).state == "given-up")
+    [shown] = host.regulator.webhooks.list()
     assert (shown.state, shown.after) == ("given-up", webhook.after)
     count = len(receiver.received)
-    asleep(place, webhook, next_at=now())
-    assert pusher(place).push(webhook.id) == 0
+    asleep(host, webhook, next_at=now())
+    assert pusher(host).push(webhook.id) == 0
     assert len(receiver.received) == count
     # It is registered again from where it was.
     receiver.status = lambda _: 204
-    place.regulator.webhooks.delete(webhook.id)
-    place.regulator.webhooks.add(receiver.url, after=shown.after)
+    host.regulator.webhooks.delete(webhook.id)
+    host.regulator.webhooks.add(receiver.url, after=shown.after)
     receiver.wait(count + 1)
 
 
@@ -255,49 +251,49 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 def test_a_receiver_that_is_gone_is_left_alone_at_once(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
     receiver.status = lambda _: 410
-    webhook = place.regulator.webhooks.add(receiver.url)
-    place.regulator.auditors.add("Lab")
+    webhook = host.regulator.webhooks.add(receiver.url)
+    host.regulator.auditors.add("Lab")
     receiver.wait(1)
-    assert eventually(lambda: row_of(place, webhook).state == "given-up")
+    assert eventually(lambda: row_of(host, webhook).state == "given-up")
 
 
-def test_of_two_processes_one_pushes(place: Deployment, receiver: Receiver) -> None:
-    webhook = place.regulator.webhooks.add(receiver.url)
-    asleep(place, webhook)
-    place.regulator.auditors.add("Lab")
-    assert pusher(place).push(webhook.id) == 0  # claimed by somebody else
-    assert webhook.id not in pusher(place).due()
+def test_of_two_processes_one_pushes(host: Deployment, receiver: Receiver) -> None:
+    webhook = host.regulator.webhooks.add(receiver.url)
+    asleep(host, webhook)
+    host.regulator.auditors.add("Lab")
+    assert pusher(host).push(webhook.id) == 0  # claimed by somebody else
+    assert webhook.id not in pusher(host).due()
     assert receiver.received == []
 
 
 def test_one_that_does_not_answer_does_not_hold_up_the_others(
-    place: Deployment, receiver: Receiver
+    host: Deployment, receiver: Receiver
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        place.regulator.webhooks.add(f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        place.regulator.webhooks.add(receiver.url)
+        host.regulator.webhooks.add(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        host.regulator.webhooks.add(receiver.url)
         for _ in range(2):
-            place.regulator.auditors.add("Lab")
+            host.regulator.auditors.add("Lab")
         receiver.wait(2, seconds=8)
 
 
-def test_a_removed_person_gets_nothing_more(place: Deployment, receiver: Receiver) -> None:
-    auditor = place.auditor()
+def test_a_removed_person_gets_nothing_more(host: Deployment, receiver: Receiver) -> None:
+    auditor = host.auditor()
     auditor_id = auditor.budget().mandates[0].auditor_id
     webhook = auditor.webhooks.add(receiver.url)
-    asleep(place, webhook)
-    place.regulator.researchers.remove(auditor.me().id, "left")
-    place.grant(auditor_id, "1")
-    asleep(place, webhook, next_at=now())
-    assert pusher(place).push(webhook.id) == 0
+    asleep(host, webhook)
+    host.regulator.researchers.remove(auditor.me().id, "left")
+    host.grant(auditor_id, "1")
+    asleep(host, webhook, next_at=now())
+    assert pusher(host).push(webhook.id) == 0
     assert receiver.received == []
 
 
-def test_webhooks_are_ones_own_and_few(place: Deployment, receiver: Receiver) -> None:
-    auditor, other = place.auditor(), place.auditor()
+def test_webhooks_are_ones_own_and_few(host: Deployment, receiver: Receiver) -> None:
+    auditor, other = host.auditor(), host.auditor()
     made = [auditor.webhooks.add(f"{receiver.url}&n={n}") for n in range(5)]
     assert [each.id for each in auditor.webhooks.list()] == [each.id for each in made][::-1]
     with refuses(ConflictError, "too-many-webhooks", 5):
@@ -358,17 +354,17 @@ def test_a_name_that_resolves_to_a_private_host_is_never_connected_to(
 
 
 def test_allowing_private_hosts_logs_a_warning(
-    place: Deployment, caplog: pytest.LogCaptureFixture
+    host: Deployment, caplog: pytest.LogCaptureFixture
 ) -> None:
     stop = threading.Event()
     stop.set()
     with caplog.at_level(logging.WARNING):
-        pusher(place).run(stop)
+        pusher(host).run(stop)
     assert "webhooks.private_hosts_allowed" in caplog.messages
 
 
 @pytest.mark.parametrize("bad", [{"url": "x" * 501}, {"url": ""}, {}, {"after": -2}, {"to": "me"}])
-def test_a_bad_webhook_is_refused(place: Deployment, bad: dict[str, Any]) -> None:
-    me = raw(place, place.regulator)
+def test_a_bad_webhook_is_refused(host: Deployment, bad: dict[str, Any]) -> None:
+    me = raw(host, host.regulator)
     body = {"url": "https://hooks.example.org/"} | bad if bad else bad
     refused(me.post("/v1/webhooks", body), "invalid-request")

@@ -20,23 +20,23 @@ run = CliRunner().invoke
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
+def host(tmp_path_factory: pytest.TempPathFactory, platform: Platform) -> Iterator[Deployment]:
     url = sqlite_url(tmp_path_factory.mktemp("vetting"))
     with deployed(url, platform, applications_per_hour=1_000) as running:
         yield running
 
 
 @pytest.fixture
-def profiles(place: Deployment, home: Path, tmp_path: Path) -> None:
+def profiles(host: Deployment, home: Path, tmp_path: Path) -> None:
     """A regulator's and an operator's profile on this machine."""
     people = {
-        "regulator": (place.regulator._researcher_id, place.regulator._key),
-        "operator": (place.operator_id, place.operator_key),
+        "regulator": (host.regulator._researcher_id, host.regulator._key),
+        "operator": (host.operator_id, host.operator_key),
     }
     for name, (who, key) in people.items():
         path = home / "keys" / f"{name}.jwk"
         write_private(path, json.dumps(key.as_dict(private=True)))
-        save_profile(name, place.url, who, path)
+        save_profile(name, host.url, who, path)
 
 
 def told(*arguments: str, code: int = 0) -> Any:
@@ -45,18 +45,18 @@ def told(*arguments: str, code: int = 0) -> Any:
     return json.loads(done.stdout) if code == 0 else done.stderr
 
 
-def applied(place: Deployment, tmp_path: Path) -> dict[str, Any]:
+def applied(host: Deployment, tmp_path: Path) -> dict[str, Any]:
     key, file = tmp_path / "ada.jwk", tmp_path / "application.toml"
     new_key(key)
     file.write_text(TEMPLATE)
-    made = told("apply", str(file), "--url", place.url, "--key", str(key), "-p", "ada")
+    made = told("apply", str(file), "--url", host.url, "--key", str(key), "-p", "ada")
     assert isinstance(made, dict)
     return made
 
 
 @pytest.mark.usefixtures("profiles")
-def test_from_an_application_to_a_budget(place: Deployment, tmp_path: Path) -> None:
-    made = applied(place, tmp_path)
+def test_from_an_application_to_a_budget(host: Deployment, tmp_path: Path) -> None:
+    made = applied(host, tmp_path)
     who = made["individuals"][0]["researcher_id"]
     assert load_profile("ada").researcher == who
     assert told("me", "-p", "ada")["role"] == "applicant"
@@ -93,8 +93,8 @@ def test_from_an_application_to_a_budget(place: Deployment, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("profiles")
-def test_amendment_mediation_and_what_follows(place: Deployment, tmp_path: Path) -> None:
-    made = applied(place, tmp_path)
+def test_amendment_mediation_and_what_follows(host: Deployment, tmp_path: Path) -> None:
+    made = applied(host, tmp_path)
     regulator, operator = ("-p", "regulator"), ("-p", "operator")
     decide = ("regulator", "decide", made["id"])
     approved = told(*decide, "approve", "--reasons", "fine", *regulator)
@@ -134,8 +134,8 @@ def test_amendment_mediation_and_what_follows(place: Deployment, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("profiles")
-def test_a_key_is_rotated_and_the_profile_follows(place: Deployment, tmp_path: Path) -> None:
-    made = applied(place, tmp_path)
+def test_a_key_is_rotated_and_the_profile_follows(host: Deployment, tmp_path: Path) -> None:
+    made = applied(host, tmp_path)
     told("regulator", "decide", made["id"], "approve", "--reasons", "fine", "-p", "regulator")
     before = told("me", "-p", "ada")
     changed = told("me", "key", "rotate", "-p", "ada")
@@ -147,7 +147,7 @@ def test_a_key_is_rotated_and_the_profile_follows(place: Deployment, tmp_path: P
 
 
 @pytest.mark.usefixtures("profiles")
-def test_webhooks_by_command(place: Deployment) -> None:
+def test_webhooks_by_command(host: Deployment) -> None:
     added = told("webhook", "add", "https://hooks.example.org/x", "-p", "regulator")
     assert added["public_key"].startswith("whpk_")
     assert [each["id"] for each in told("webhook", "list", "-p", "regulator")] == [added["id"]]
@@ -158,8 +158,8 @@ def test_webhooks_by_command(place: Deployment) -> None:
 
 
 @pytest.mark.usefixtures("profiles")
-def test_invalid_values_of_options_are_reported(place: Deployment, tmp_path: Path) -> None:
-    made = applied(place, tmp_path)
+def test_invalid_values_of_options_are_reported(host: Deployment, tmp_path: Path) -> None:
+    made = applied(host, tmp_path)
     regulator = ("-p", "regulator")
     decide = ("regulator", "decide", made["id"])
     assert "not a decision" in told(*decide, "maybe", "--reasons", "x", *regulator, code=1)
@@ -174,7 +174,7 @@ def test_invalid_values_of_options_are_reported(place: Deployment, tmp_path: Pat
     file = tmp_path / "application.toml"
     other = tmp_path / "other.jwk"
     new_key(other)
-    taken = told("apply", str(file), "--url", place.url, "--key", str(other), "-p", "ada", code=1)
+    taken = told("apply", str(file), "--url", host.url, "--key", str(other), "-p", "ada", code=1)
     assert "'ada'" in taken
     assert "--profile" in taken
 
