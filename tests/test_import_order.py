@@ -55,8 +55,8 @@ def steps_of(body: Iterable[ast.stmt]) -> Iterator[Step]:
             case ast.With(body=inner):
                 yield from steps_of(inner)
             case _:
-                names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-                yield from (Binding(each.id) for each in names if isinstance(each.ctx, ast.Store))
+                found = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                yield from (Binding(each.id) for each in found if isinstance(each.ctx, ast.Store))
 
 
 def unbound_names(program: Program, first: str) -> list[str]:

@@ -125,7 +125,7 @@ def _queue(waiting: Queue) -> ProbeResult:
     if waiting.failures.get("internal"):
         words = "audits failed within a day; the log has each as `audit.error`"
         return ProbeResult("Queue", "watch", words)
-    return ProbeResult("Queue", "well", f"{waiting.places['waiting']} wait, none for long")
+    return ProbeResult("Queue", "well", f"{waiting.by_status['waiting']} wait, none for long")
 
 
 def _failures(traffic: RequestCounts) -> ProbeResult:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from api.platforms.interfaces import Persons
-from api.platforms.row_sampling import Places, find_runs, sample_rows
+from api.platforms.row_sampling import Indices, find_runs, sample_rows
 
 counts = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 secrets = st.integers(0, 2**64 - 1)
 
 
-def drawn(person: Persons, most: int, secret: int) -> Places:
+def drawn(person: Persons, most: int, secret: int) -> Indices:
     return sample_rows(person, *find_runs(person), most, secret)
 
 

@@ -81,7 +81,7 @@ def test_composition_is_a_sum_in_any_order(a: ExactPrice, b: ExactPrice, c: Exac
     assert a + b == b + a
     assert (a + b) + c == a + (b + c)
     both = a.amounts.keys() | b.amounts.keys()
-    assert all((a + b).of(*name) == a.of(*name) + b.of(*name) for name in both)
+    assert all((a + b).amount(*name) == a.amount(*name) + b.amount(*name) for name in both)
 
 
 @given(prices, prices)

@@ -94,7 +94,7 @@ def test_an_adapter_that_accepts_anything_is_reported(subject: Subject, token: P
 
     with hosted(anything) as careless:
         line = AdapterClientOptions(url=careless, token_file=token)
-        subject = replace(subject, line=line)
+        subject = replace(subject, connection=line)
         assert BY_NAME["garbage-is-refused"](subject).outcome == "failed"
 
 
@@ -158,7 +158,7 @@ def test_an_adapter_that_names_another_model_about_somebody_is_reported(
     odd = replace(good, scores=Mislabelled(there(good.scores), label=label, victim=victim))
     with hosted(served(odd)) as url, connected(url) as far:
         finding = BY_NAME["scores-say-their-model"](
-            replace(subject, platform=far, line=AdapterClientOptions(url=url))
+            replace(subject, platform=far, connection=AdapterClientOptions(url=url))
         )
     assert finding.outcome == "failed"
     assert "model" in finding.what
