@@ -84,7 +84,7 @@ def test_every_check_catches_its_twin(good: Platform, subject: Subject, name: st
 
 def test_an_adapter_without_authentication_is_reported(good: Platform, token: Path) -> None:
     with hosted(served(good)) as url, connected(url, token_file=token) as far:
-        subject = subject_of(far, line=AdapterClientOptions(url=url, token_file=token))
+        subject = subject_of(far, connection=AdapterClientOptions(url=url, token_file=token))
         assert BY_NAME["strangers-are-refused"](subject).outcome == "failed"
 
 
@@ -93,8 +93,8 @@ def test_an_adapter_that_accepts_anything_is_reported(subject: Subject, token: P
         await Response(b"")(scope, receive, send)
 
     with hosted(anything) as careless:
-        line = AdapterClientOptions(url=careless, token_file=token)
-        subject = replace(subject, connection=line)
+        connection = AdapterClientOptions(url=careless, token_file=token)
+        subject = replace(subject, connection=connection)
         assert BY_NAME["garbage-is-refused"](subject).outcome == "failed"
 
 
