@@ -132,7 +132,7 @@ def agreement(design: AuditDesign, people: int, verdict: Outcome, runs: int) -> 
     """Return shares of releases that end in the verdict by forecast, by `gap_bounds`, and equally
     by both.
     """
-    gap = 0.0 if verdict == "fair" else 2 * design.alpha
+    gap = 0.0 if verdict == "fair" else plan.unfair_gap(design)
     quick = fast_power.simulate_decisions(design, people, gap, verdict)[:runs]
     drawn = draw(design, people, gap, 0.001)
     exact = [

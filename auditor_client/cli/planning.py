@@ -4,7 +4,8 @@ The command needs no network and no profile. It prints every answer as a field o
 is for programs.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -30,6 +31,13 @@ def plan(
         typer.Option(help="Number of bins of scores (default: the planner's choice).", min=1),
     ] = None,
     epsilon: Annotated[float, typer.Option(help="The noise on each bin is 1/epsilon.")] = 1.0,
+    total_epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="In place of --epsilon and --bins: the price of the whole audit. With --people, "
+            "the planner divides it between bins and sizes, and chooses the bins."
+        ),
+    ] = None,
     rho: Annotated[
         float | None,
         typer.Option(help="In place of --epsilon: Gaussian noise of variance 1/(2 rho)."),
@@ -54,6 +62,10 @@ def plan(
     true_gap: Annotated[
         float, typer.Option(help="True gap that the verdict should still call fair.")
     ] = 0.0,
+    ratios: Annotated[
+        str | None,
+        typer.Option(help="Relative sizes of unequal groups: 1,5. Answers are for the smallest."),
+    ] = None,
     people: Annotated[
         int | None,
         typer.Option(help="Forecast the power for this number of people per group.", min=2),
@@ -75,9 +87,15 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan the number of people per group by several guarantees, or forecast the power."""
-    noise: Question = {"epsilon": epsilon}
-    if rho is not None:
-        noise = {"mechanism": "discrete-gaussian", "rho": rho}
+    if total_epsilon is not None:
+        show_row(
+            _design(total_epsilon, people, rho, groups, alpha, delta, audience, criterion, power),
+            as_json=as_json,
+        )
+        return
+    relative = None if ratios is None else numbers(ratios)
+    groups = groups if relative is None else len(relative)
+    noise = _noise(epsilon, rho)
     edges: Question = {}
     if bins is None:
         edges = _edges(alpha, delta, groups, noise, sizes, audience, criterion, people)
@@ -95,10 +113,13 @@ def plan(
             {**asked, **noise, "power": power, "true_gap": true_gap},
             promise,
             criterion=criterion,
+            ratios=relative,
         )
     ]
     if people is not None:
-        answers.append(lambda: _with_people(people, asked, noise, power, true_gap, criterion))
+        answers.append(
+            lambda: _with_people(people, asked, noise, power, true_gap, criterion, relative)
+        )
     if looks is not None:
         answers.append(lambda: _looks({**asked, **noise, "power": power}, looks))
     if budget is not None or contents is not None:
@@ -143,14 +164,56 @@ def _edges(
     return {"edges_of_scores_from_0_to_1": default_bins.edges_of(0, 1, below)}
 
 
-def _people(asked: Question, promise: bool, *, criterion: Criterion) -> dict[str, Any]:
+def _noise(epsilon: float, rho: float | None) -> Question:
+    if rho is None:
+        return {"epsilon": epsilon}
+    return {"mechanism": "discrete-gaussian", "rho": rho}
+
+
+def _design(
+    total: float,
+    people: int | None,
+    rho: float | None,
+    groups: int,
+    alpha: float,
+    delta: float,
+    audience: Source | None,
+    criterion: Criterion,
+    power: float,
+) -> dict[str, Any]:
+    """Return the design that this price buys for these people."""
+    from auditor_client.planning.design import plan_audit
+
+    if people is None or rho is not None:
+        raise InputError("--total-epsilon needs --people and no --rho: the design depends on them.")
+    source: Source = audience or "upload"
+    try:
+        found = plan_audit(
+            people, total, groups=groups, alpha=alpha, delta=delta, audience=source,
+            criterion=criterion, power=power,
+        )  # fmt: skip
+    except ValueError as error:
+        raise InputError(f"{error}.") from error
+    return {
+        "kind": found.kind,
+        "epsilon": found.epsilon,
+        "size_epsilon": found.size_epsilon,
+        "edges_of_scores_from_0_to_1": list(found.edges),
+        "people": people,
+        "people_per_group_for_a_verdict": found.people,
+    }
+
+
+def _people(
+    asked: Question, promise: bool, *, criterion: Criterion, ratios: Sequence[float] | None
+) -> dict[str, Any]:
     from auditor_client.planning.sample_size import (  # SciPy takes seconds to import
         sample_size,
         verdict_size,
     )
 
     found: dict[str, Any] = {
-        "people_per_group_for_a_verdict": verdict_size(**asked, criterion=criterion)
+        "people_per_group_for_a_verdict": verdict_size(**asked, criterion=criterion, ratios=ratios)
     }
     without = {n: value for n, value in asked.items() if n not in ("power", "true_gap", "sizes")}
     try:
@@ -171,19 +234,23 @@ def _with_people(
     power: float,
     true_gap: float,
     criterion: Criterion,
+    ratios: Sequence[float] | None,
 ) -> dict[str, Any]:
     from auditor_client.planning import inverse
+    from auditor_client.planning.sample_size import unfair_gap_of
 
-    if criterion == "four-fifths":
-        raise InputError("--people forecasts verdicts by distribution or bins, not four-fifths.")
     asked = {**asked, "criterion": criterion}
-    far = min(2 * asked["alpha"], 1.0)
+    far = unfair_gap_of(asked["alpha"], criterion)
+    unfair = "at_a_ratio_of_064" if criterion == "four-fifths" else "at_twice_alpha"
     rest = {name: value for name, value in asked.items() if name != "alpha"}
     needed = inverse.rho_needed if "rho" in noise else inverse.epsilon_needed
+    everybody: int | list[int] = people
+    if ratios is not None:
+        everybody = [math.ceil(people * ratio / min(ratios)) for ratio in ratios]
     return {
         "people": people,
-        "chance_of_fair_if_fair": inverse.power_at(people, true_gap, **noise, **asked).fair,
-        "chance_of_unfair_at_twice_alpha": inverse.power_at(people, far, **noise, **asked).unfair,
+        "chance_of_fair_if_fair": inverse.power_at(everybody, true_gap, **noise, **asked).fair,
+        f"chance_of_unfair_{unfair}": inverse.power_at(everybody, far, **noise, **asked).unfair,
         "least_alpha": _if_any(inverse.resolvable_alpha, people, power=power, **noise, **rest),
         needed.__name__: _if_any(needed, people, power=power, **asked),
     }

@@ -202,7 +202,9 @@ def top_share_limit(groups: Sequence[GroupCounts], delta: float, *, outside: boo
     if people < 1:
         return 1.0
     [(_, high)] = chernoff.limits((above,), (people, people), noise, level)
-    return high
+    # All people who are in no bin could be above the edge.
+    missing = max(group.size.missing(one_sided_delta(delta)) for group in groups)
+    return min(high + missing, 1.0)
 
 
 def _fewest(group: GroupCounts, level: float) -> int:
@@ -292,6 +294,8 @@ def _centred_below(claim: _Claim, level: float) -> float:
 
 def _centred_above(claim: _Claim, level: float, floor: float) -> float:
     """Return the upper limit from the counts on both sides, not searched below `floor`."""
+    if any(group.size.tells_nothing(2 * level) for group in (claim.more, claim.less)):
+        return 1.0
     size_level, level = level * _SIZES / 4, level * (1 - _SIZES - _MISSING)
     more, less = (_sides(group, claim.edge, size_level) for group in (claim.more, claim.less))
     if min(*more.people, *less.people) < 1:

@@ -22,8 +22,14 @@ _MOST_OF_BINS = 3
 MATCHED = 2 / 3
 # The impact ratio is judged where this share of people is above an edge, and 4/5 is the line.
 _LEAST_SHARE, _LINE = 0.2, 0.8
+# As `fairness.thresholds`: the number of edges among which most of a level is divided.
+_EDGES_THAT_COUNT = 10
 # As `fairness.thresholds`: the variance of all bins from which both sides of an edge count.
 _BOTH_SIDES = 30
+
+# As `stats.centred_difference`: deviations of a size at its limit, and what rounding adds to a
+# difference, in people and per root of the people.
+_SIZE_LIMIT, _ROUNDING, _GRID = 3.2, 1.4, 0.04
 
 Criterion = Literal["distribution", "bins", "four-fifths"]
 
@@ -80,16 +86,30 @@ def carried(asked: BinsQuestion, bins: int) -> bool:
     normal = NormalDist()
     apart = normal.inv_cdf(1 - asked.delta) + normal.inv_cdf(1 - 0.2 / (4 * pairs))
     if asked.criterion == "four-fifths":
-        count = n * _LEAST_SHARE
-        size = _LEAST_SHARE**2 * _size_variance(asked, cells)
-        noise = _LEAST_SHARE * cells * asked.variance + size
-        spread = 2 * ((1 - _LEAST_SHARE) / max(count, 1e-9) + noise / max(count, 1e-9) ** 2)
-        return apart * math.sqrt(spread) <= -math.log(_LINE)
+        # A fair platform passes at every pair; an unfair one, with a ratio of .64, fails at one
+        # edge, which has its part of the level.
+        edges = min(bins, _EDGES_THAT_COUNT)
+        at_one = normal.inv_cdf(1 - asked.delta / (edges * 2 * pairs)) + normal.inv_cdf(0.8)
+        equal, less = (_log_variance(asked, cells, share) for share in (1.0, _LINE**2))
+        return max(apart * math.sqrt(2 * equal), at_one * math.sqrt(equal + less)) <= -math.log(
+            _LINE
+        )
     # An edge in the middle has half of the people above it. Both sides count, each with half of the
     # weight, or one side, where there is little noise and the size is known.
     noises = cells * asked.variance
     noises /= 2 if asked.size_variance == 0 and noises < _BOTH_SIDES else 4
-    return apart * math.sqrt(2 * (n / 4 + noises)) <= asked.alpha * n
+    # Private sizes enter by their upper limit; the grid of shares and whole people cost the rest.
+    most = n + _SIZE_LIMIT * math.sqrt(_size_variance(asked, cells))
+    rounding = _ROUNDING + _GRID * math.sqrt(n)
+    return apart * math.sqrt(2 * (most / 4 + noises)) + rounding <= asked.alpha * n
+
+
+def _log_variance(asked: BinsQuestion, cells: int, ratio: float) -> float:
+    """Return the variance of the logarithm of a measured share: `ratio` times the least share."""
+    share = _LEAST_SHARE * ratio
+    count = max(asked.people * share, 1e-9)
+    noise = _LEAST_SHARE * cells * asked.variance + share**2 * _size_variance(asked, cells)
+    return (1 - share) / count + noise / count**2
 
 
 def _size_variance(asked: BinsQuestion, cells: int) -> float:

@@ -19,12 +19,13 @@ from scipy import special
 from auditor_client.fairness.bin_tests import _RATIO_STEP, _SHARES, _SIZES
 from auditor_client.fairness.gap import BINS_PART
 from auditor_client.fairness.gap_bounds import _RIGHT, _THETA, one_sided_delta
+from auditor_client.planning.impact_power import decide_by_ratio
 from auditor_client.planning.power_simulation import AuditDesign, Outcome
+from auditor_client.planning.share_limits import share_limits
 from auditor_client.planning.simulated_releases import Releases, draw
 from auditor_client.planning.threshold_power import decide_by_thresholds
-from auditor_client.stats.chernoff import tilts
 from auditor_client.stats.difference_test import _CELL, _MOST_CELLS, _PARTS
-from auditor_client.stats.noise import Floats, Integers, Noise
+from auditor_client.stats.noise import Floats, Integers
 from auditor_client.stats.saddlepoint import CountPairs
 
 _LOOKS = 7
@@ -46,6 +47,8 @@ def simulate_decisions(
 ) -> NDArray[np.bool_]:
     """Return, approximately, which of the drawn audits end in the verdict."""
     alone = one_sided_delta(design.delta)
+    if design.criterion == "four-fifths":
+        return decide_by_ratio(design, people, gap, verdict, alone)
     if design.criterion == "bins":
         return _of_bins(design, people, gap, verdict, alone)
     if verdict == "fair":
@@ -172,13 +175,13 @@ class _Pair:
         level = self.level * _SHARES / (4 if self.verdict == "fair" else 4 * self.design.bins)
         drawn, a, b = self.drawn, self.first, self.second
         most, fewest = drawn.high[:, a, None], drawn.low[:, b, None]
-        ours = 1 - _share_above(most - pairs.first, most, self.design.distribution, level)
-        theirs = 1 - _share_above(
+        ours = 1 - share_limits(most - pairs.first, most, self.design.distribution, level)
+        theirs = 1 - share_limits(
             pairs.others - pairs.second, pairs.others, self.design.distribution, level
         )
         low = np.maximum(np.maximum(ours, theirs + apart), np.maximum(apart, 0.0))
-        high = _share_above(pairs.first, pairs.people, self.design.distribution, level)
-        return low, high, _share_above(pairs.second, fewest, self.design.distribution, level)
+        high = share_limits(pairs.first, pairs.people, self.design.distribution, level)
+        return low, high, share_limits(pairs.second, fewest, self.design.distribution, level)
 
 
 def _only(pairs: CountPairs, wanted: NDArray[np.bool_]) -> CountPairs:
@@ -201,20 +204,3 @@ def _each(pairs: CountPairs) -> CountPairs:
         pairs.rate,
         pairs.times,
     )
-
-
-def _share_above(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
-    if np.all(people == people.flat[0]):
-        # Counts are whole numbers, so few differ.
-        least = counts.min()
-        table = _solved(np.arange(least, counts.max() + 1), people.flat[:1], law, level)
-        return np.asarray(table[(counts - least).astype(np.int64)])
-    return _solved(counts, people, law, level)
-
-
-def _solved(counts: Floats, people: Floats, law: Noise, level: float) -> Floats:
-    s = tilts(law.most_tilt)[::6]
-    # As in `chernoff`: Chernoff's bound, solved for the share
-    room = (math.log(level) - law.log_mgf(s) - s * counts[..., None]) / people[..., None]
-    above = np.expm1(np.minimum(room, 0.0)) / np.expm1(-s)
-    return np.asarray(np.clip(above.min(axis=-1), 0.0, 1.0))

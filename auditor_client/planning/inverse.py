@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from auditor_client.fairness.gap import Criterion, check_criterion
+from auditor_client.fairness.gap import Criterion
 from auditor_client.planning.audiences import AudienceSource, planned_audit
 from auditor_client.planning.fast_power import estimate_power
 from auditor_client.planning.noise import Mechanism
@@ -47,7 +47,7 @@ class VerdictForecast:
 
 
 def power_at(
-    people: int,
+    people: int | Sequence[int],
     true_gap: float,
     alpha: float = 0.2,
     delta: float = 0.05,
@@ -62,15 +62,23 @@ def power_at(
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
 ) -> VerdictForecast:
-    """Forecast the verdict of an audit of `people` per group on a platform with this gap."""
-    _check_people([people])
+    """Forecast the verdict of an audit of `people` per group on a platform with this gap.
+
+    For unequal groups, give the number of each. By four-fifths, a gap of g is a worst ratio of
+    1 - g.
+    """
+    sizes_of_groups = [people] * groups if isinstance(people, int) else list(people)
+    _check_people(sizes_of_groups)
+    least = min(sizes_of_groups)
     if not 0 <= true_gap <= 1:
         raise ValueError(f"true_gap must lie between 0 and 1, not {true_gap}")
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
-    design = make_design(alpha, delta, groups, bins, noise, sizes, shape, _forecast(criterion))
+    design = make_design(
+        alpha, delta, len(sizes_of_groups), bins, noise, sizes, shape, criterion, sizes_of_groups
+    )
     return VerdictForecast(
-        estimate_power(design, people, true_gap, "fair"),
-        estimate_power(design, people, true_gap, "unfair"),
+        estimate_power(design, least, true_gap, "fair"),
+        estimate_power(design, least, true_gap, "unfair"),
     )
 
 
@@ -93,8 +101,10 @@ def resolvable_alpha(
     """
     _check_people([people])
     check_power(power)
+    if criterion == "four-fifths":
+        raise ValueError("four-fifths has no alpha to solve for: its line is a ratio of 4/5")
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho)
-    design = make_design(0.5, delta, groups, bins, noise, sizes, None, _forecast(criterion))
+    design = make_design(0.5, delta, groups, bins, noise, sizes, None, criterion)
     # As `sample_size._guess`, solved for alpha
     guess = 3.6 * math.sqrt(0.5 / people + 2 * variance(design.rate) / people**2)
     found = find_least(lambda a: _reaches(replace(design, alpha=a), people, power), *_ALPHAS, guess)
@@ -117,7 +127,7 @@ def epsilon_needed(
 ) -> float:
     """Return the smallest epsilon per bin at which `people` per group reach both verdicts."""
     known, noise = planned_audit(audience, sizes, "discrete-laplace", 1.0, None)
-    design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
+    design = make_design(alpha, delta, groups, bins, noise, known, None, criterion)
     return _needed(design, people, power, _EPSILONS, _USUAL, "epsilon", audience)
 
 
@@ -135,7 +145,7 @@ def rho_needed(
 ) -> float:
     """Return the same for Gaussian noise: the smallest rho per bin."""
     known, noise = planned_audit(audience, sizes, "discrete-gaussian", None, 1.0)
-    design = make_design(alpha, delta, groups, bins, noise, known, None, _forecast(criterion))
+    design = make_design(alpha, delta, groups, bins, noise, known, None, criterion)
     return _needed(design, people, power, _RHOS, _USUAL**2 / 4, "rho", audience)
 
 
@@ -281,14 +291,6 @@ def pilot_shape(counts: Mapping[str, Sequence[int]]) -> tuple[float, ...]:
     cut = over[np.flatnonzero(ordered > over)[-1]]
     found = np.maximum(shares - cut, 0.0)
     return tuple(float(share) for share in found / found.sum())
-
-
-def _forecast(criterion: Criterion) -> Criterion:
-    """Return the criterion, if its power can be rehearsed."""
-    check_criterion(criterion)
-    if criterion == "four-fifths":
-        raise ValueError("power by four-fifths is not rehearsed: ask verdict_size for people")
-    return criterion
 
 
 def _at(design: AuditDesign, paid: float, audience: AudienceSource | None) -> AuditDesign:

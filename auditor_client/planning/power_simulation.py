@@ -1,9 +1,10 @@
 """Power of audits of a given size, by seeded simulation of complete audits.
 
-The simulated platform is the hardest known fair platform for a verdict: its scores are uniform in
-three bins. Two bins have more sampling error each but fewer chances to err; many bins have little
-error each (numbers: docs/explanation/intervals.md). A gap g moves that share of one group to the
-first bin and of all others to the second. Seeds are fixed, so the same call has the same result.
+The simulated platform is the hardest known fair platform for a verdict. For verdicts about single
+bins, its scores are uniform in three bins. Two bins have more sampling error each but fewer chances
+to err; many bins have little error each (numbers: docs/explanation/intervals.md). For verdicts by
+distribution, its scores are uniform in all bins. A gap g moves that share of one group to the first
+bin and of all others to the second. Seeds are fixed, so the same call has the same result.
 
 `fast_power` gives a faster approximation; this module checks it.
 """
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from auditor_client.fairness import gap_bounds, thresholds
 from auditor_client.fairness.bin_tests import GroupCounts
-from auditor_client.fairness.gap import BINS_PART, Criterion
+from auditor_client.fairness.gap import BINS_PART, Criterion, gap_of
+from auditor_client.fairness.worst_impact import LEAST_SHARE
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import GroupSizeEstimate
 from auditor_client.stats.noise import AnyNoise, Noise, NoNoise
@@ -35,7 +37,11 @@ class AuditDesign:
     `rate` is the noise of each count and `size_rate` that of a bought size: a distribution, or the
     rate of discrete Laplace noise. The noises of `releases` pooled releases add up. `shape` holds
     the shares of all people together, if known (default: the hardest platform). `criterion` defines
-    what the verdict covers: single bins, or thresholds too.
+    what the verdict covers: single bins, or thresholds too. `ratios` are the sizes of the groups
+    relative to the smallest (default: equal groups).
+
+    By four-fifths, the platform has exactly `least_share` above one edge, and a gap of g is a ratio
+    of 1 - g there: the first group has less.
     """
 
     alpha: float
@@ -48,6 +54,13 @@ class AuditDesign:
     releases: int = 1
     shape: tuple[float, ...] | None = None
     criterion: Criterion = "bins"
+    ratios: tuple[float, ...] = ()
+    least_share: float = LEAST_SHARE
+
+    def sizes_of_groups(self, people: int) -> NDArray[np.int64]:
+        """Return the number of people of each group if the smallest has `people`."""
+        ratios = np.asarray(self.ratios or (1.0,) * self.groups)
+        return np.ceil(people * ratios - 1e-9).astype(np.int64)
 
     @property
     def pairs(self) -> int:
@@ -70,6 +83,8 @@ class AuditDesign:
 
     def shares(self, gap: float) -> NDArray[np.float64]:
         """Return one row of shares per group, with a fairness gap of exactly `gap`."""
+        if self.criterion == "four-fifths":
+            return self._shares_above_one_edge(gap)
         # An edge is hardest to judge in the middle, with the noise of all bins.
         filled = self.bins if self.criterion == "distribution" else min(_FILLED, self.bins)
         shape = np.repeat([1 / filled, 0.0], [filled, self.bins - filled])
@@ -80,6 +95,22 @@ class AuditDesign:
         base[0, one] += gap
         base[1:, other] += gap
         return base
+
+    @property
+    def top_bins(self) -> int:
+        """The number of bins above the edge where the impact ratio is judged."""
+        return max(min(round(self.least_share * self.bins), self.bins - 1), 1)
+
+    def _shares_above_one_edge(self, gap: float) -> NDArray[np.float64]:
+        above, below = self.top_bins, self.bins - self.top_bins
+        shares = np.full(self.groups, self.least_share)
+        shares[0] *= 1 - gap
+        return np.vstack(
+            [
+                np.repeat([(1 - share) / max(below, 1), share / above], [below, above])
+                for share in shares
+            ]
+        )
 
 
 @lru_cache(maxsize=512)
@@ -98,6 +129,10 @@ def reaches_power(
 def has_verdict(design: AuditDesign, groups: list[GroupCounts], verdict: Outcome) -> bool:
     """Tell whether these groups' release gives the verdict of `gap.FairnessGap`."""
     alone, alpha = gap_bounds.one_sided_delta(design.delta), design.alpha
+    if design.criterion == "four-fifths":
+        named = {str(number): group for number, group in enumerate(groups)}
+        found = gap_of(named, design.delta, "four-fifths", least_share=design.least_share)
+        return found.verdict(alpha) == verdict
     if design.criterion == "bins":
         ask = gap_bounds.certify_within if verdict == "fair" else gap_bounds.certify_beyond
         return ask(groups, alone, alpha)
@@ -114,18 +149,19 @@ def simulate_release(design: AuditDesign, people: int, gap: float, seed: int) ->
     """Return the release of one simulated audit."""
     generator = np.random.default_rng((seed, people))
     groups = []
-    for shares in design.shares(gap):
-        counts = generator.multinomial(people, shares)
+    for shares, size in zip(design.shares(gap), design.sizes_of_groups(people), strict=True):
+        own = int(size)
+        counts = generator.multinomial(own, shares)
         counts = counts + design.distribution.simulated(generator, design.bins)
         noisy = None
         if design.sizes == "noisy" and not design.exact:
-            noisy = people + int(design.size_distribution.simulated(generator, 1)[0])
+            noisy = own + int(design.size_distribution.simulated(generator, 1)[0])
         table = tuple(int(count) for count in counts)
-        known = people if design.exact else None
-        size = GroupSizeEstimate(
+        known = own if design.exact else None
+        estimate = GroupSizeEstimate(
             sum(table), len(table), design.distribution, known, noisy, design.size_distribution
         )
-        groups.append(GroupCounts(table, size, design.distribution))
+        groups.append(GroupCounts(table, estimate, design.distribution))
     return groups
 
 

@@ -2,7 +2,8 @@
 
     lemma-5.1   non-private                    n >= 2/α² · ln(2|A||Y|/δ)       [IKH23, eq. 7]
     theorem-1   noise Lap(1/ε), ε > α/2        n >= 8/α² · ln(3|A||Y|/δ)       [IKH23, eqs. 6, 8]
-    exact       discrete Laplace or Gaussian   exact tails, certified          `promise`, `envelope`
+    exact       discrete Laplace or Gaussian   exact tails, certified
+                                               (`certified_error`, `monotone_tail_bound`)
 
 These guarantee |EFG - FG| <= α with probability 1 - δ. Appendix A of the paper interprets them as
 FG <= α whenever EFG <= α, but sets t = α/2 although it needs t <= (α - EFG)/2: as printed, an EFG
@@ -23,10 +24,10 @@ from functools import lru_cache
 from typing import Literal
 
 from auditor_client.fairness.gap import Criterion, check_criterion
+from auditor_client.fairness.worst_impact import FOUR_FIFTHS, LEAST_SHARE
 from auditor_client.planning import certified_error
 from auditor_client.planning.audiences import AudienceSource, planned_audit
 from auditor_client.planning.fast_power import estimate_power
-from auditor_client.planning.impact_power import four_fifths_size
 from auditor_client.planning.monotone_tail_bound import Envelope
 from auditor_client.planning.noise import Mechanism, Planned
 from auditor_client.planning.power_simulation import AuditDesign, SizeKind, reaches_power
@@ -123,6 +124,7 @@ def verdict_size(
     size_rho: Epsilon | None = None,
     audience: AudienceSource | None = None,
     criterion: Criterion = "distribution",
+    ratios: Sequence[float] | None = None,
 ) -> int:
     """Return the people per group (to upload, if not all match) for verdicts at the given power.
 
@@ -134,6 +136,9 @@ def verdict_size(
     of people is accurate to about 3 %. "simulated" computes the intervals of 100 audits and takes
     seconds. `shape`, the shares of the bins for all people together, may replace the hardest
     platform. `size_epsilon` is by default a quarter of epsilon, `size_rho` a sixteenth of rho.
+    `ratios` are the sizes of unequal groups relative to each other, such as (1, 5); the answer is
+    the size of the smallest. Four-fifths does not depend on alpha: its unfair platform has a ratio
+    of .64 above one edge.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)
@@ -143,13 +148,7 @@ def verdict_size(
         )
     check_criterion(criterion)
     sizes, noise = planned_audit(audience, sizes, mechanism, epsilon, rho, size_epsilon, size_rho)
-    if criterion == "four-fifths":
-        size_variance = _size_variance(bins, noise) if sizes != "known" else 0.0
-        found = four_fifths_size(
-            delta, groups, bins, noise.bins, power, size_variance=size_variance
-        )
-        return math.ceil(found / match_rate)
-    design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion)
+    design = make_design(alpha, delta, groups, bins, noise, sizes, shape, criterion, ratios)
     find = _simulated_size if method == "simulated" else fast_size
     return math.ceil(find(design, power, true_gap) / match_rate)
 
@@ -163,15 +162,26 @@ def make_design(
     sizes: SizeKind,
     shape: Sequence[float] | None = None,
     criterion: Criterion = "distribution",
+    ratios: Sequence[float] | None = None,
+    least_share: float = LEAST_SHARE,
 ) -> AuditDesign:
     """Return the design of the simulated audits."""
     check_question(alpha, delta, groups, bins)
+    check_criterion(criterion)
+    if ratios is not None and (len(ratios) != groups or min(ratios) <= 0):
+        raise ValueError(f"ratios must hold {groups} positive sizes, not {list(ratios)}")
+    if criterion == "four-fifths" and bins < 2:
+        raise ValueError("four-fifths needs an edge: use at least two bins")
+    relative: tuple[float, ...] = ()
+    if ratios is not None and len(set(ratios)) > 1:
+        relative = tuple(float(ratio) / min(ratios) for ratio in ratios)
     known = None if shape is None else tuple(float(share) for share in shape)
     if known and (len(known) != bins or min(known) < 0 or abs(sum(known) - 1) > 1e-6):
         raise ValueError(f"shape must hold {bins} shares that add up to one")
     return AuditDesign(
-        alpha, delta, groups, bins, noise.bins, sizes, noise.size, 1, known, criterion
-    )
+        alpha, delta, groups, bins, noise.bins, sizes, noise.size, 1, known, criterion,
+        relative, least_share,
+    )  # fmt: skip
 
 
 def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
@@ -188,8 +198,16 @@ def fast_size(design: AuditDesign, power: float, true_gap: float) -> int:
 
 
 def unfair_gap(design: AuditDesign) -> float:
-    """Return the gap that the verdict must call unfair: twice the tolerated gap."""
-    return min(2 * design.alpha, 1.0)
+    """Return the gap that the verdict must call unfair: twice the tolerated gap.
+
+    By four-fifths it is a ratio as far below 4/5 as 1 is above it, in logarithms.
+    """
+    return unfair_gap_of(design.alpha, design.criterion)
+
+
+def unfair_gap_of(alpha: float, criterion: Criterion) -> float:
+    """Return the same for a tolerated gap and a criterion."""
+    return 1 - FOUR_FIFTHS**2 if criterion == "four-fifths" else min(2 * alpha, 1.0)
 
 
 def _simulated_size(design: AuditDesign, power: float, true_gap: float) -> int:
@@ -241,13 +259,10 @@ def _estimator(bins: int, noise: Planned, sizes: SizeKind) -> Estimator:
     return Estimator(bins, noise.bins, sizes, noise.size)
 
 
-def _size_variance(bins: int, noise: Planned) -> float:
-    """Return the variance of a size that the bins' sum and the bought number give together."""
-    return 1 / (1 / (bins * variance(noise.bins)) + 1 / variance(noise.size))
-
-
 def _guess(design: AuditDesign, true_gap: float) -> int:
     # Two normal deviations of about 1.65 and 1.96 within alpha - true_gap, at share 1/2
+    if design.criterion == "four-fifths":
+        return 500
     room = (design.alpha - true_gap) / 3.6
     spread = 2 * variance(design.rate)
     return math.ceil((0.25 + math.sqrt(0.0625 + spread * room**2)) / room**2) + 5

@@ -11,7 +11,7 @@ from auditor_client.fairness.gap_bounds import one_sided_delta
 from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.stats import noise
 from auditor_client.stats.group_size import PARTS, GroupSizeEstimate
-from auditor_client.stats.noise import Floats, Noise
+from auditor_client.stats.noise import Floats, Integers, Noise
 
 AUDITS = 600
 _MOST_COUNTS = 4_000_000
@@ -53,22 +53,25 @@ def _extremes(
 
 
 def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Releases:
-    """Draw releases of this number of people per group; limits of sizes miss with probability at
-    most `size_level`.
+    """Draw releases with this number of people in the smallest group; limits of sizes miss with
+    probability at most `size_level`.
     """
-    shares = design.shares(gap)
+    shares, sizes = design.shares(gap), design.sizes_of_groups(people)
     noises, bought = _noises(
         design.distribution, design.size_distribution, design.groups, design.bins
     )
     generator = np.random.default_rng(_SEED + 1)
-    drawn = [generator.multinomial(people, row[row > 0], len(noises)) for row in shares]
+    drawn = [
+        generator.multinomial(size, row[row > 0], len(noises))
+        for size, row in zip(sizes, shares, strict=True)
+    ]
     used = [np.flatnonzero(row) for row in shares]
     counts = noises.copy()
     for group, (columns, found) in enumerate(zip(used, drawn, strict=True)):
         counts[:, group, columns] += found
     filled = shares.max(axis=0) > 0
-    totals = people + noises.sum(axis=2)
-    low, high, stated = _sizes(design, people, totals, people + bought, size_level)
+    totals = sizes + noises.sum(axis=2)
+    low, high, stated = _sizes(design, sizes, totals, sizes + bought, size_level)
     missing = _missing(design, stated, totals)
     nobody = totals < noise.sum_quantile(
         ((design.bins, design.distribution, 1),), one_sided_delta(design.delta)
@@ -96,7 +99,7 @@ def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) ->
             sum(table),
             design.bins,
             design.distribution,
-            people if design.exact else None,
+            int(design.sizes_of_groups(people)[i]) if design.exact else None,
             int(drawn.stated[number, i]) if noisy else None,
             design.size_distribution,
         )
@@ -105,13 +108,13 @@ def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) ->
 
 
 def _sizes(
-    design: AuditDesign, people: int, totals: Floats, bought: Floats, level: float
+    design: AuditDesign, people: Integers, totals: Floats, bought: Floats, level: float
 ) -> tuple[Floats, Floats, Floats]:
     """Return limits of the sizes, and the numbers that determine the ratio, as in
     `GroupSizeEstimate`.
     """
     if design.exact:
-        same = np.full_like(totals, people)
+        same = np.broadcast_to(people.astype(np.float64), totals.shape)
         return same, same, same
     noisy = 0 if design.sizes == "noisy" else None
     terms = GroupSizeEstimate(

@@ -23,10 +23,10 @@ from auditor_client.stats.noise import Floats, Noise, sum_of_draws
 # Part of a level for the plausible shares.
 _SHARES = 0.02
 # Width of a cell of the grid, in standard deviations of a measured share at one half.
-_CELL = 0.08
+_CELL = 0.04
 # Steps per standard deviation of the lattice of people for tabulated distributions.
-_STEPS = 40.0
-_FINEST = 0.25
+_STEPS = 80.0
+_FINEST = 0.125
 _DEVIATIONS = 7.5
 # Covers round-off, and the mass that the tables of noise omit.
 _REST = 1e-9

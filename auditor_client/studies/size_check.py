@@ -91,6 +91,7 @@ def _needed(
             match_rate=plan.match_rate,
             size_epsilon=size_epsilon,
             audience=source,
+            ratios=list(sizes.values()),
         )
     except ValueError:
         return None  # no number of people is enough

@@ -44,7 +44,8 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
         )
     chance = 0.0
     if people > 1:
-        chance = power_at(people, 0.0, ALPHA, groups=groups, bins=bins, sizes=sizes, **noise).fair
+        everybody = list(audience.people.values())
+        chance = power_at(everybody, 0.0, ALPHA, bins=bins, sizes=sizes, **noise).fair
     said = (
         f"With {people:,} people in the smallest group ({name}) and {bins - 1} bins, a platform"
         f" without a gap is called fair with probability {percent(chance)}, at a tolerated gap of"
@@ -53,7 +54,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     if chance >= LEAST_POWER:
         more = (
             ""
-            if people >= needed
+            if chance >= POWER
             else f"{needed:,} people per group would make this probability 80 %."
         )
         return Forecast(said, answers=True, enough=more)

@@ -4,7 +4,8 @@ chances.
 
 from auditor_client.fairness.worst_impact import FOUR_FIFTHS, ImpactRatio
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
-from auditor_client.planning.impact_power import four_fifths_size
+from auditor_client.planning.fast_power import estimate_power
+from auditor_client.planning.power_simulation import AuditDesign
 from auditor_client.reporting.metric_sentences import round_down, round_up
 
 # Power at which an audit counts as able to exclude a ratio below 4/5.
@@ -35,20 +36,15 @@ def could_exclude(audit: ScoreHistogramResult, impact: ImpactRatio) -> bool:
     The exclusion must have a probability of at least `POWER`, if the best-served group has exactly
     the smallest share.
     """
-    groups = audit.groups()
-    bins = len(audit.release.groups[0].counts)
-    try:
-        needed = four_fifths_size(
-            impact.delta,
-            len(groups),
-            bins,
-            audit.noise("bins"),
-            POWER,
-            least_share=impact.least_share,
-        )
-    except ValueError:
-        return False
-    return min(group.size.estimate for group in groups.values()) >= needed
+    groups = list(audit.groups().values())
+    people = [round(group.size.estimate) for group in groups]
+    first = groups[0]
+    design = AuditDesign(
+        impact.delta, impact.delta, len(groups), len(first.table), first.rate, first.size.kind,
+        first.size.noisy_rate, criterion="four-fifths", least_share=impact.least_share,
+        ratios=tuple(number / min(people) for number in people),
+    )  # fmt: skip
+    return estimate_power(design, min(people), 0.0, "fair") >= POWER
 
 
 def detail(audit: ScoreHistogramResult, impact: ImpactRatio) -> str:

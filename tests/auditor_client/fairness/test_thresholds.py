@@ -76,6 +76,19 @@ def test_fair_needs_an_edge_in_the_upper_part_of_the_scores() -> None:
     assert fairness_gap(counts, {"a": 2000, "b": 2000}, criterion="bins").verdict(0.2) == "fair"
 
 
+def test_people_in_no_bin_may_be_above_the_highest_edge() -> None:
+    counts = {name: [300, 300, 100, 100] for name in "ab"}
+    gap = fairness_gap(counts, {"a": 1000, "b": 1000}, 1.0)
+    assert gap.top_at_most >= 0.3
+    assert not gap.covers_top
+
+
+def test_counts_that_contradict_the_sizes_give_no_limit_of_thresholds() -> None:
+    gap = fairness_gap({"a": [50] * 20, "b": [250] * 20}, {"a": 1000, "b": 1000}, 1.0)
+    assert gap.threshold is not None
+    assert gap.threshold.at_most == 1.0
+
+
 def test_the_edge_below_outside_is_none_of_the_upper_part() -> None:
     counts = {"a": [1000, 1000, 0], "b": [1000, 1000, 0]}
     sizes = dict.fromkeys(counts, 2000)

@@ -9,7 +9,7 @@ from auditor_client.plan import sample_size, verdict_size
 from auditor_client.planning.audiences import AudienceSource, planned_audit
 from auditor_client.planning.default_bins import BinsQuestion, carried, laplace_variance
 from auditor_client.planning.design import plan_audit
-from auditor_client.planning.inverse import power_at
+from auditor_client.planning.inverse import power_at, resolvable_alpha
 from auditor_client.stats.noise import Gaussian
 from privacy.tables.tree_shape import tail_variances
 
@@ -78,8 +78,10 @@ def test_answers_for_another_variable_know_the_audience() -> None:
         for source in ("confirmed", "sample")
     }
     assert power["sample"] < power["confirmed"]
+    by_ratio = power_at(1500, 0.0, criterion="four-fifths", **asked)
+    assert power_at(1500, 0.36, criterion="four-fifths", **asked).fair < 0.05 < by_ratio.fair
     with pytest.raises(ValueError, match="four-fifths"):
-        power_at(150, 0.0, criterion="four-fifths")
+        resolvable_alpha(150, criterion="four-fifths")
 
 
 def test_a_design_splits_the_price_between_bins_and_sizes() -> None:

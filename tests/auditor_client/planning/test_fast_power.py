@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from auditor_client.fairness.gap import Criterion
 from auditor_client.planning.fast_power import estimate_power
+from auditor_client.planning.inverse import power_at
 from auditor_client.planning.power_simulation import (
     AuditDesign,
     Outcome,
@@ -15,6 +17,7 @@ from auditor_client.planning.power_simulation import (
     simulate_release,
 )
 from auditor_client.planning.root_finding import find_least, find_people
+from auditor_client.planning.sample_size import verdict_size
 from auditor_client.stats.difference_tail import Count, tail_upper_bound
 from auditor_client.stats.noise import AnyNoise, Gaussian, MomentBoundNoise, variance
 from auditor_client.stats.saddlepoint import CountPairs
@@ -47,6 +50,42 @@ def test_forecasts_judge_gaussian_releases_as_the_interval_does(
 ) -> None:
     design = AuditDesign(0.2, 0.05, 2, 20, Gaussian(2.0), sizes, Gaussian(32.0))
     assert agreement(design, people, verdict, 25)[2] >= 0.92
+
+
+@pytest.mark.parametrize("verdict", ["fair", "unfair"])
+@pytest.mark.parametrize(
+    ("criterion", "sizes", "people", "ratios"),
+    [
+        ("distribution", "known", 120, ()),
+        ("distribution", "noisy", 150, ()),
+        ("distribution", "known", 80, (1.0, 5.0)),
+        ("four-fifths", "known", 1200, ()),
+        ("four-fifths", "noisy", 1500, (2.0, 1.0)),
+    ],
+)
+def test_forecasts_judge_thresholds_and_ratios_as_the_analysis_does(
+    criterion: Criterion,
+    sizes: SizeKind,
+    people: int,
+    ratios: tuple[float, ...],
+    verdict: Outcome,
+) -> None:
+    design = AuditDesign(
+        0.2, 0.05, 2, 8, 1.0, sizes, 0.25, criterion=criterion, ratios=ratios
+    )  # fmt: skip
+    # The same releases, seeds fixed: nothing here is left to chance.
+    assert agreement(design, people, verdict, 12)[2] >= 0.8
+
+
+def test_groups_of_unequal_size_are_forecast_by_their_own_sizes() -> None:
+    small, both = power_at(80, 0.0, bins=12), power_at([80, 400], 0.0, bins=12)
+    assert small.fair < both.fair < power_at(400, 0.0, bins=12).fair
+    assert verdict_size(0.2, bins=12, ratios=(1, 5)) < verdict_size(0.2, bins=12)
+    turned = verdict_size(0.2, bins=12, ratios=(5, 1))
+    # The same question with other random numbers
+    assert turned == pytest.approx(verdict_size(0.2, bins=12, ratios=(1, 5)), rel=0.05)
+    with pytest.raises(ValueError, match="ratios"):
+        verdict_size(0.2, bins=12, ratios=(1, 2, 3))
 
 
 def test_there_is_no_forecast_for_noise_of_which_moments_alone_are_known() -> None:
