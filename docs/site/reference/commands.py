@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from api.operations import cli as platform_cli
-from auditor_client import cli as auditor_cli
+from auditor_client.cli.app import app as auditor_app
 from docs.site.reference.tables import table
 
 
@@ -18,7 +18,7 @@ def page() -> str:
         "`--help` prints the same for each command. Both commands exit with 0 on success, with 1 on"
         " an error that they explain, and with 2 if the words of the call are wrong.",
     ]
-    for name, app in (("auditor", auditor_cli.app), ("platform-auditor", platform_cli.app)):
+    for name, app in (("auditor", auditor_app), ("platform-auditor", platform_cli.app)):
         lines += ["", f"## {name}", "", *_commands(typer.main.get_command(app), (name,))]
     return "\n".join(lines)
 
