@@ -5,7 +5,6 @@ The package is `docs/examples/share-above`. Nothing else of the project names it
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +31,7 @@ from auditor_client.kinds.registry import AUDITOR_KINDS
 from openapi.kinds.packages import installed
 from openapi.kinds.registry import CONTRACTS
 from platform_sim import SOFTWARE_JOB, SimulatedPlatform, recruit
+from tests.system.console_session import console_session, headline
 from tests.world import Deployment, free_port, sqlite_url
 
 ROOT = Path(__file__).parents[2]
@@ -285,15 +285,11 @@ def test_a_package_appears_everywhere(host: Host, package: None) -> None:
         assert KIND in json.dumps(host.json("auditor", "catalogue"))
 
         # Console: the form with its price and forecast, and the page of the result.
-        with httpx2.Client(follow_redirects=True, headers={"Accept": "text/html"}) as browser:
-            asking = browser.get(lab.auditor.console_link().url).text
-            hidden = dict(re.findall(r'name="(token|code)" value="([^"]+)"', asking))
-            browser.post(f"{host.url}/console/sign-in", data=hidden, headers={"Origin": host.url})
-            pages = f"{host.url}/console/audits"
-            form = browser.get(f"{pages}/new", params={"kind": KIND, "threshold": "0.5", **asked})
-            assert CONTRACTS[KIND].title in form.text
-            assert "will be known to within" in form.text
-            assert "score above 0.5" in browser.get(f"{pages}/{result.id}").text
+        with console_session(lab.auditor) as console:
+            form = console.page("/audits/new", kind=KIND, threshold="0.5", **asked)
+            assert CONTRACTS[KIND].title in form
+            assert "will be known to within" in form
+            assert headline(console.page(f"/audits/{result.id}"), result.names) == sentence
 
         # Study file.
         people = {"path": "people.csv", "sha256": digest_of(host.folder / "people.csv")}
