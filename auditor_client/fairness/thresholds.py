@@ -22,7 +22,7 @@ from scipy import special
 from auditor_client.fairness.bin_tests import GroupCounts, Tests, tests_above
 from auditor_client.fairness.gap_bounds import highest_limit, one_sided_delta, reject_beyond
 from auditor_client.stats import chernoff
-from auditor_client.stats.centred_difference import Event, difference_limit
+from auditor_client.stats.centred_difference import Event, difference_limit, exceeds
 from auditor_client.stats.difference_test import Contrast, constant, least_favourable
 from auditor_client.stats.noise import (
     AnyNoise,
@@ -160,7 +160,7 @@ def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) ->
     return all(
         reject_beyond(tests_above(claim.one, claim.other, delta), alpha) for claim in by_one_side
     ) and all(
-        _centred_above(claim, delta / 2, alpha) <= alpha
+        not _exceeds_by_both_sides(claim, delta / 2, alpha)
         for claim in sorted(centred, key=_measured, reverse=True)
     )
 
@@ -287,21 +287,44 @@ def _centred_below(claim: _Claim, level: float) -> float:
     if min(*less.people, *more.people) < 1:
         return 0.0
     ratios = _ratios((claim.less, less.people), (claim.more, more.people))
-    if any(difference_limit(less, more, ratio, level * _WRONG, 0.0) > 0 for ratio in ratios):
+    if any(exceeds(less, more, ratio, level * _WRONG, 0.0) for ratio in ratios):
         return 0.0
-    return -max(difference_limit(less, more, ratio, level * _RIGHT) for ratio in ratios)
+    limit = -1.0
+    for ratio in ratios:
+        limit = difference_limit(less, more, ratio, level * _RIGHT, limit)
+    return max(-limit, 0.0)
 
 
 def _centred_above(claim: _Claim, level: float, floor: float) -> float:
     """Return the upper limit from the counts on both sides, not searched below `floor`."""
-    if any(group.size.tells_nothing(2 * level) for group in (claim.more, claim.less)):
-        return 1.0
+    limit = floor
+    for more, less, ratio, at in _tests_by_both_sides(claim, level):
+        limit = difference_limit(more, less, ratio, at, limit)
+    return limit
+
+
+def _exceeds_by_both_sides(claim: _Claim, level: float, alpha: float) -> bool:
+    """Return whether that limit is larger than alpha, without searching for it."""
+    return any(
+        exceeds(more, less, ratio, at, alpha)
+        for more, less, ratio, at in _tests_by_both_sides(claim, level)
+    )
+
+
+def _tests_by_both_sides(
+    claim: _Claim, level: float
+) -> Iterator[tuple[Event, Event, float, float]]:
+    """Yield the events, weight and level of each test whose limit bounds the claim's difference."""
+    silent = any(group.size.tells_nothing(2 * level) for group in (claim.more, claim.less))
     size_level, level = level * _SIZES / 4, level * (1 - _SIZES - _MISSING)
     more, less = (_sides(group, claim.edge, size_level) for group in (claim.more, claim.less))
-    if min(*more.people, *less.people) < 1:
-        return 1.0
-    ratios = _ratios((claim.more, more.people), (claim.less, less.people))
-    return max(difference_limit(more, less, ratio, level, floor) for ratio in ratios)
+    if silent or min(*more.people, *less.people) < 1:
+        # Without people nothing is known, and the limit is 1.
+        nobody = Event(0, 0, more.cells, (0, 0), more.noise)
+        yield nobody, nobody, 1.0, level
+        return
+    for ratio in _ratios((claim.more, more.people), (claim.less, less.people)):
+        yield more, less, ratio, level
 
 
 def _measured(claim: _Claim) -> float:

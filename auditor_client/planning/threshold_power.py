@@ -101,21 +101,21 @@ def _by_one_side(
         _plausible(design, drawn, counts[:, group], group, cells, level * _SHARES / 4)
         for group in (one, other)
     ]
-    difference = difference - drawn.missing[:, one]
+    reach = difference - drawn.missing[:, one]
 
     def is_rejected(v: Floats) -> NDArray[np.bool_]:
         spread = np.sqrt(
             few * v * (1 - v)
-            + ratio**2 * many * np.clip(v - difference, 0, 1) * np.clip(1 - v + difference, 0, 1)
+            + ratio**2 * many * np.clip(v - reach, 0, 1) * np.clip(1 - v + reach, 0, 1)
             + (1 + ratio**2) * cells * noises
         )
         width = _ONE_SIDED_CELL * spread / few
-        w = np.clip(v + width - difference, 0, 1)
+        w = np.clip(v + width - reach, 0, 1)
         # Half a step of a whole count
         value = counts[:, one] - ratio * counts[:, other] - few * v + ratio * many * w + 0.5
         return np.asarray(value <= special.ndtri(level) * spread)
 
-    return _rejects_all(limits, difference, is_rejected)
+    return _rejects_all(limits, reach, is_rejected)
 
 
 def _rejects_all(
@@ -155,7 +155,9 @@ def _by_both_sides(
     part, level = level * _SHARES / 4, level * (1 - _SHARES)
     limits = [_plausible(design, drawn, above[:, group], group, cells[0], part) for group in pair]
     # Shares lie in cells of a grid: the test uses the better ends, the limit the worse ones.
-    step = 2.0 ** np.round(np.log2(_CELL * 0.5 / np.sqrt(drawn.low[:, pair].min(axis=1))))
+    people, noises = drawn.low[:, pair], design.bins * variance(design.distribution)
+    spread_of_shares = (np.sqrt(people + noises) / 2 / people).min(axis=1)
+    step = 2.0 ** np.round(np.log2(_CELL * spread_of_shares))
 
     def is_rejected(v: Floats) -> NDArray[np.bool_]:
         u = np.clip(v - step, 0, 1)

@@ -10,6 +10,7 @@ docs/explanation/intervals.md. Rounding always makes the limit larger.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -58,13 +59,12 @@ class Event:
         return chernoff.limits((self.inside,), self.people, own, level)[0]
 
 
-@dataclass(frozen=True, slots=True)
 class _Law:
-    """Masses at (start + j)·step."""
+    """Masses at (start + j)·step, and their running sums."""
 
-    start: int
-    step: float
-    masses: Floats
+    def __init__(self, start: int, step: float, masses: Floats) -> None:
+        self.start, self.step, self.masses = start, step, masses
+        self.sums = np.concatenate([[0.0], np.cumsum(masses)])
 
 
 def difference_limit(
@@ -77,21 +77,45 @@ def difference_limit(
     """
     if min(*first.people, *second.people) < 1:
         return 1.0
-    most, least = (_grid(min(first.people[at], second.people[at])) for at in (0, 1))
-    found = (
-        _limit(first, second, ratio, level, 2.0**grid, floor) for grid in range(least, most + 1)
+    most, least = (_grid(first, second, at) for at in (0, 1))
+    for grid in range(least, most + 1):
+        floor = _limit(first, second, ratio, level, 2.0**grid, floor)
+    return floor
+
+
+def exceeds(first: Event, second: Event, ratio: float, level: float, floor: float) -> bool:
+    """Return whether `difference_limit` is larger than `floor`, without searching for it."""
+    if min(*first.people, *second.people) < 1:
+        return floor < 1
+    most, least = (_grid(first, second, at) for at in (0, 1))
+    return any(
+        _limit(first, second, ratio, level, 2.0**grid, floor, any_above=True) > floor
+        for grid in range(least, most + 1)
     )
-    return max(floor, *found)
 
 
-def _grid(people: int) -> int:
-    """Return the width of a cell as a power of two, which depends only on the smaller group."""
-    return round(math.log2(_CELL * 0.5 / math.sqrt(people)))
+def _grid(first: Event, second: Event, at: int) -> int:
+    """Return the width of a cell as a power of two; it depends on numbers of people and noise."""
+    spread = min(_spread_at_one_half(event, event.people[at]) for event in (first, second))
+    return round(math.log2(_CELL * spread))
+
+
+def _spread_at_one_half(event: Event, people: int) -> float:
+    noises = sum(event.cells) * event.noise.variance
+    return math.sqrt(people + noises) / 2 / people
 
 
 def _limit(
-    first: Event, second: Event, ratio: float, level: float, step: float, floor: float
+    first: Event,
+    second: Event,
+    ratio: float,
+    level: float,
+    step: float,
+    floor: float,
+    *,
+    any_above: bool = False,
 ) -> float:
+    """Return the limit on one grid, at least `floor`; with `any_above`, any value above it."""
     box = first.shares(level * _SHARES / 4), second.shares(level * _SHARES / 4)
     level *= 1 - _SHARES
     # A pair of cells is tested at the lower end of the first and at the upper end of the second.
@@ -99,11 +123,11 @@ def _limit(
     k = np.arange(math.floor(box[1][0] / step), math.floor(min(box[1][1], 1 - 1e-12) / step) + 1)
     # No share is plausible where noise alone would have to explain the count: all are ruled out.
     if not len(k):
-        return -1.0
+        return floor
     # Only differences above the floor are searched.
     i = i[(i + 1 - k[0]) * step > floor]
     if not len(i):
-        return -1.0
+        return floor
     k = k[(i[-1] + 1 - k) * step > floor]
     u = np.asarray(i * step, np.float64)
     w = np.asarray(np.minimum((k + 1) * step, 1.0), np.float64)
@@ -113,10 +137,12 @@ def _limit(
     apart = i[:, None] + 1 - k[None, :]
     open_ = ~_rejected_by_chernoff(first, second.turned, ratio, u, 1 - w, own, theirs, level)
     open_ &= apart * step > floor
-    return _largest_open(first, second, ratio, (u, w, own, theirs), apart, open_, level, step)
+    tried = sorted(set(apart[open_].tolist()), reverse=not any_above)
+    found = _first_open(first, second, ratio, (u, w, own, theirs), apart, open_, level, tried)
+    return floor if found is None else max(floor, min(found * step, 1.0))
 
 
-def _largest_open(
+def _first_open(
     first: Event,
     second: Event,
     ratio: float,
@@ -124,13 +150,13 @@ def _largest_open(
     apart: NDArray[np.int64],
     open_: NDArray[np.bool_],
     level: float,
-    step: float,
-) -> float:
-    """Return the largest difference of a pair of cells that its exact test does not reject."""
+    tried: Sequence[int],
+) -> int | None:
+    """Return the first difference with a pair of cells that its exact test does not reject."""
     u, w, own, theirs = at
     spread = math.hypot(_deviation(first), ratio * _deviation(second))
     fine = max(_FINEST, spread / _STEPS)
-    for difference in sorted(set(apart[open_].tolist()), reverse=True):
+    for difference in tried:
         rows, columns = np.nonzero(open_ & (apart == difference))
         # Try the least extreme pairs first: one that is not rejected decides.
         order = np.argsort(-(own[rows] + theirs[columns]))
@@ -139,8 +165,8 @@ def _largest_open(
             opposite = _lowest_law_of(second.turned, float(1 - w[other]), fine)
             found = _below(law, opposite, ratio, float(own[one] + theirs[other]))
             if found > level:
-                return float(min(difference * step, 1.0))
-    return -1.0
+                return difference
+    return None
 
 
 def _deviation(event: Event) -> float:
@@ -153,8 +179,7 @@ def _below(law: _Law, other: _Law, ratio: float, value: float) -> float:
     """Return P(A + ratio·B <= value)."""
     points = (other.start + np.arange(len(other.masses))) * other.step
     index = np.floor((value - ratio * points) / law.step + 1e-7).astype(np.int64) - law.start
-    sums = np.concatenate([[0.0], np.cumsum(law.masses)])
-    return float(other.masses @ sums[np.clip(index + 1, 0, len(law.masses))]) + _REST
+    return float(other.masses @ law.sums[np.clip(index + 1, 0, len(law.masses))]) + _REST
 
 
 def _lowest_law_of(event: Event, share: float, step: float) -> _Law:
