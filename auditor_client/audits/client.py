@@ -17,9 +17,8 @@ from auditor_client.errors import ConnectionBrokenError, InputError, NotSignedEr
 from auditor_client.kinds.asking.running import RunOptions
 from auditor_client.kinds.forecasts import Forecast, ForecastAudience
 from auditor_client.kinds.lifetime_caps import rho_used, within_lifetime
-from auditor_client.kinds.registry import KINDS as KINDS
 from auditor_client.kinds.registry import AnyResult as AnyResult
-from auditor_client.kinds.registry import auditor_kind
+from auditor_client.kinds.registry import auditor_kind, result_class
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.request import Kind, TwoPartyAudits
 from auditor_client.local.audience_records import load_record, names_for
@@ -104,7 +103,7 @@ class Audits(TypedAudits, TwoPartyAudits):
 
     def run_request(self, request: AuditRequest, **running: Unpack[RunOptions]) -> AnyResult:
         """Pay for an audit of any kind, wait for its release, and verify its receipt."""
-        return self._run(request, KINDS[request.kind], running)
+        return self._run(request, result_class(request.kind), running)
 
     def offer(self, kind: str, /, **said: Any) -> Offer:
         """Return the price and the forecast of an audit that `ask` would run; this spends
@@ -175,7 +174,7 @@ class Audits(TypedAudits, TwoPartyAudits):
     def finish(self, audit_id: str, *, progress: bool = True) -> AnyResult:
         """Wait for a submitted audit of any kind, and return its result."""
         audit = wait_until_final(self._transport, audit_id, progress=progress)
-        return self._finished(audit, KINDS[audit.kind])
+        return self._finished(audit, result_class(audit.kind))
 
     def wait(self, audit_id: str, *, progress: bool = True) -> ScoreHistogramResult:
         """Wait for a score histogram, and return its result."""
@@ -190,7 +189,7 @@ class Audits(TypedAudits, TwoPartyAudits):
     def result(self, audit_id: str) -> AnyResult:
         """Return a released audit of any kind; raise `NotReleasedError` before its release."""
         audit = self.state(audit_id)
-        return self._finished(audit, KINDS[audit.kind])
+        return self._finished(audit, result_class(audit.kind))
 
     def state(self, audit_id: str) -> Audit:
         """Return the current state of an audit."""

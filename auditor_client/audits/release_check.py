@@ -9,7 +9,7 @@ from typing import Any
 
 from auditor_client.errors import ReceiptError
 from auditor_client.kinds.protocol import Result
-from auditor_client.kinds.registry import KINDS
+from auditor_client.kinds.registry import result_class
 from auditor_client.local.saved_receipt import AnyRelease, same_contents
 from openapi.resources import Audit, Content
 
@@ -56,7 +56,7 @@ def _of_kind(release: AnyRelease, audit: Audit) -> Iterator[str]:
     if release.kind != audit.request.kind:
         yield "kind"
     else:
-        reader: type[Result[Any]] = KINDS[release.kind]
+        reader: type[Result[Any]] = result_class(release.kind)
         yield from reader.mismatches(audit.request, release)
 
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, cast
 
-from auditor_client.errors import InputError
 from auditor_client.kinds.auditor_kind import AuditorKind
 from auditor_client.kinds.balance_histogram.result import BalanceHistogramResult
 from auditor_client.kinds.bias_size.result import BiasSizeResult
@@ -22,6 +21,7 @@ from auditor_client.kinds.reo.result import ReoResult
 from auditor_client.kinds.score_cdf.result import ScoreCdfResult
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.kinds.two_party.result import TwoPartyResult
+from auditor_client.local.saved_receipt import unknown_kind
 from openapi.kinds.packages import AUDITOR_GROUP, PackageKinds
 from openapi.kinds.registry import BUILT_IN
 
@@ -62,21 +62,7 @@ class AuditorKinds(Mapping[str, AuditorKind]):
         return sum(1 for _ in self)
 
 
-class _Results(Mapping[str, type[AnyResult]]):
-    """Result classes by name of kind."""
-
-    def __getitem__(self, name: str) -> type[AnyResult]:
-        return cast("type[AnyResult]", AUDITOR_KINDS[name].result)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(AUDITOR_KINDS)
-
-    def __len__(self) -> int:
-        return len(AUDITOR_KINDS)
-
-
 AUDITOR_KINDS = AuditorKinds()
-KINDS: Mapping[str, type[AnyResult]] = _Results()
 
 
 def auditor_kind(name: str) -> AuditorKind:
@@ -84,11 +70,14 @@ def auditor_kind(name: str) -> AuditorKind:
     try:
         return AUDITOR_KINDS[name]
     except KeyError as error:
-        raise InputError(
-            f"This SDK cannot read audits of kind {name!r}. Install the package that adds the"
-            f" kind, or a newer platform-auditor. It reads: {', '.join(AUDITOR_KINDS)}.",
-            case="unknown-kind",
-        ) from error
+        raise unknown_kind(name, AUDITOR_KINDS) from error
+
+
+def result_class(name: str) -> type[AnyResult]:
+    """Return the class that reads releases of a kind; raise `InputError` if it is not
+    installed.
+    """
+    return cast("type[AnyResult]", auditor_kind(name).result)
 
 
 def kind_of(result: Result[Any]) -> AuditorKind:

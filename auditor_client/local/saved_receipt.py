@@ -6,7 +6,7 @@ groups and what is known of clusters of people.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from joserfc.jwk import KeySet
 from pydantic import ValidationError
 
 from auditor_client.errors import InputError, ReceiptError
+from openapi.kinds.registry import CONTRACTS
 from openapi.resources import RELEASE, Content, InclusionProof
 from openapi.resources import AnyRelease as AnyRelease
 from privacy import receipts
@@ -75,10 +76,21 @@ def signed_statement(receipt: str, keys: Mapping[str, Any]) -> bytes:
         ) from error
 
 
+def unknown_kind(name: str, known: Iterable[str]) -> InputError:
+    """Return the error for an audit of a kind that is not installed here."""
+    return InputError(
+        f"This SDK cannot read audits of kind {name!r}. Install the package that adds the kind,"
+        f" or a newer platform-auditor. It reads: {', '.join(known)}.",
+        case="unknown-kind",
+    )
+
+
 def _release(statement: dict[str, Any], receipt: str) -> AnyRelease:
     try:
         return RELEASE.validate_python({**statement, "receipt": receipt})
     except ValidationError as error:
+        if error.errors()[0]["type"] == "union_tag_invalid":
+            raise unknown_kind(statement["kind"], CONTRACTS) from error
         raise ReceiptError(
             "The receipt is signed, but it does not state a release.", case="not-of-a-release"
         ) from error

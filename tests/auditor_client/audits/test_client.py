@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from joserfc.jwk import OKPKey
 
-from auditor_client import AuditFailedError, Auditor, ConnectionBrokenError, ReceiptError
+from auditor_client import (
+    AuditFailedError,
+    Auditor,
+    ConnectionBrokenError,
+    InputError,
+    ReceiptError,
+)
 from auditor_client.audits import polling
 from auditor_client.local.audience_records import Record, save_record
 from auditor_client.transport.retries import Retries
@@ -189,6 +195,16 @@ def test_a_release_of_another_audience_is_caught(stage: Stage, auditor: Auditor)
     save_record(AUDIENCE_ID, Record(NAMES, b"salt", "sha256:" + "9" * 64))
     with refuses(ReceiptError, "not-what-was-asked", "audience"):
         run(auditor)
+
+
+def test_an_audit_of_a_kind_that_is_not_installed_names_the_kind(
+    stage: Stage, auditor: Auditor
+) -> None:
+    audit = audit_of(stage.made, "released").model_dump(mode="json")
+    audit |= {"kind": "share-above", "request": audit["request"] | {"kind": "share-above"}}
+    stage.service.on("GET", PATH, answer(audit))
+    with refuses(InputError, "unknown-kind", "share-above", "match-count"):
+        auditor.audits.result(AUDIT_ID)
 
 
 def test_asking_for_the_price_sends_the_same_request(

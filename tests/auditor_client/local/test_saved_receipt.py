@@ -60,6 +60,15 @@ def test_a_signature_of_something_else_is_no_release() -> None:
         verify_release(stored, key_set(key))
 
 
+def test_a_release_of_a_kind_that_is_not_installed_names_the_kind() -> None:
+    key = platform_key()
+    made = json.loads(release(key, COUNTS).model_dump_json()) | {"kind": "share-above"}
+    del made["receipt"]
+    stored = json.dumps({**made, "receipt": sign(made, key)}).encode()
+    with refuses(InputError, "unknown-kind", "share-above", "match-count"):
+        verify_release(stored, key_set(key))
+
+
 def test_an_empty_key_set_verifies_nothing() -> None:
     made = release(platform_key(), COUNTS)
     with pytest.raises(ReceiptError):
