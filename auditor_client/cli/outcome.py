@@ -98,7 +98,7 @@ def _moved(what: str, change: "CorrectionEffect", value: float) -> dict[str, Any
 
 
 def _show(tested: "Tested", tolerance: float, size: list[dict[str, Any]], as_json: bool) -> None:
-    rows = [_row(row) for row in tested.frame().to_pylist()]
+    rows = [_row(row) for row in tested.table().to_pylist()]
     if as_json:
         print_json(
             {
@@ -106,7 +106,7 @@ def _show(tested: "Tested", tolerance: float, size: list[dict[str, Any]], as_jso
                 "words": tested.words(tolerance),
                 "wald": None if tested.wald is None else vars(tested.wald),
                 "effects": rows,
-                "averages": [_finite(row) for row in tested.marginal_frame().to_pylist()],
+                "averages": [_finite(row) for row in tested.marginal_table().to_pylist()],
                 **({"size": size} if size else {}),
             }
         )

@@ -93,5 +93,5 @@ def _days(watched: Any, chart: Path | None) -> list[dict[str, Any]]:
         from auditor_client.charts.chart import svg
 
         chart.write_text(svg(watched.chart()), encoding="utf-8")
-    rows: list[dict[str, Any]] = watched.frame().to_pylist()
+    rows: list[dict[str, Any]] = watched.table().to_pylist()
     return [{**row, "penalty": _number(row["penalty"])} for row in rows]

@@ -21,6 +21,8 @@ from openapi.resources import (
 )
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from auditor_client.fairness.metric_selection import MetricSelection
     from auditor_client.kinds.presentation import PresentedChart, Summary
     from auditor_client.reporting.results_document import Results
@@ -72,9 +74,15 @@ class Result(Generic[R]):
         """Return the released numbers, as in JSON."""
         raise NotImplementedError
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return the noisy numbers as an Arrow table (`.to_pandas()` for pandas)."""
         raise NotImplementedError
+
+    def frame(self) -> "pl.DataFrame":
+        """Return the noisy numbers as a Polars DataFrame; needs `platform-auditor[logs]`."""
+        from auditor_client.reporting.data_frame import data_frame
+
+        return data_frame(self.table())
 
     def summary(self, alpha: float | None = None, delta: float = 0.05) -> "Summary":
         """Return the answer: sentence, verdict, details and table.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from auditor_client.outcome.marginals import Marginal, marginals
 from auditor_client.outcome.regression import Control
 from auditor_client.outcome.sandwich_variance import Variance
 from auditor_client.stats.outcome_moments import OutcomeMoments
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # ruff: noqa: PT028  (`test` is the public word, no function of pytest's)
 Verdict = Literal["fair", "unfair", "inconclusive"]
@@ -80,7 +83,7 @@ class Tested:
 
         return sentences(self, tolerance)
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return a table with one row per effect."""
         ends = self.bins
         rows = [
@@ -89,7 +92,13 @@ class Tested:
         ]
         return pa.Table.from_pylist(rows)
 
-    def marginal_frame(self) -> pa.Table:
+    def frame(self) -> "pl.DataFrame":
+        """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
+        from auditor_client.reporting.data_frame import data_frame
+
+        return data_frame(self.table())
+
+    def marginal_table(self) -> pa.Table:
         """Return a table with the average outcome of each group and bin, with limits."""
         return pa.Table.from_pylist([vars(each) for each in self.marginals])
 

@@ -16,6 +16,8 @@ from auditor_client.reo.penalty_estimate import Penalty, penalty
 from auditor_client.reo.ratio_lines import FOUR_FIFTHS, Lines, four_fifths
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from auditor_client.charts.chart import Chart
 
 State = Literal["below", "above", "unclear"]
@@ -38,7 +40,7 @@ class Monitoring:
             return "below"
         return "above" if found.low > self.lines.broken else "unclear"
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return day, penalty, limits and state, one row each."""
         rows = [
             {"day": day, "penalty": one.penalty, "low": one.low, "high": one.high}
@@ -46,6 +48,12 @@ class Monitoring:
             for day, one in self.days.items()
         ]
         return pa.Table.from_pylist(rows)
+
+    def frame(self) -> "pl.DataFrame":
+        """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
+        from auditor_client.reporting.data_frame import data_frame
+
+        return data_frame(self.table())
 
     def chart(self) -> "Chart":
         """Return a chart of the days as points with whiskers, and the line."""

@@ -203,7 +203,7 @@ def test_5_the_result_says_it_in_words_pictures_and_files(
     waiting.value.save_as(tmp_path / "data.csv")
     table = pyarrow.csv.read_csv(tmp_path / "data.csv")
     assert set(table["group"].to_pylist()) == set(NAMES.values())
-    assert table["count"].to_pylist() == ada.audits.get(audit.id).frame()["count"].to_pylist()
+    assert table["count"].to_pylist() == ada.audits.get(audit.id).table()["count"].to_pylist()
 
 
 def test_6_history_and_budget(at_work: Watched) -> None:

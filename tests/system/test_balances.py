@@ -57,11 +57,11 @@ def test_balances_come_through_the_waist(
         assert all(abs(n - m) < 20 for n, m in zip(found.counts[name], counts, strict=True))
         assert abs(found.outside[name]) < 20
     assert oversight.budget().mandates[0].spent == 2
-    assert (found.error_95, found.frame().num_rows) == (3, 8)
+    assert (found.error_95, found.table().num_rows) == (3, 8)
     assert any("could not be debited within the cap" in rule for rule in found.release.rules)
     assert " 2 rho" in found.words
     saved = BalanceHistogramResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
-    assert saved.frame() == found.frame()
+    assert saved.table() == found.table()
     again = oversight.audits.result(found.id)
     assert isinstance(again, BalanceHistogramResult)
     assert again.release == found.release

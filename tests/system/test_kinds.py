@@ -105,10 +105,10 @@ def test_running_counts_are_near_the_truth(
     # The last is a weighted mean of the noisy root and the sum of nine noisy leaves, of scale 1
     # each: off by 60 with probability below 1e-10 (Chernoff, s = 1/2).
     assert all(abs(found.cumulative[name][-1] - truth[name]) < 60 for name in truth)
-    assert found.frame().num_rows == 18
+    assert found.table().num_rows == 18
     assert spent(auditor) == 4
     saved = ScoreCdfResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
-    assert saved.frame() == found.frame()
+    assert saved.table() == found.table()
 
 
 def test_the_most_skewed_content_is_the_one_the_platform_is_biased_on(
@@ -152,7 +152,7 @@ def test_gaussian_noise_is_paid_in_rho(deployment: Deployment, platform: Platfor
     truth = matched(platform)
     assert all(abs(sum(audit.counts[name]) - truth[name]) < 40 for name in truth)
     assert audit.noisy_sizes.keys() == {"woman", "man"}
-    frame = audit.frame(consistent=True).to_pylist()
+    frame = audit.table(consistent=True).to_pylist()
     assert all(row["count"] >= 0 for row in frame)
     women = sum(row["count"] for row in frame if row["group"] == "woman")
     assert women == pytest.approx(audit.noisy_sizes["woman"])

@@ -108,7 +108,7 @@ def test_an_outcome_test_finds_who_was_under_predicted(
     assert isinstance(again, OutcomeTestResult)
     assert again.release == found.release
     saved = OutcomeTestResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
-    assert saved.frame() == found.frame()
+    assert saved.table() == found.table()
     assert saved.numbers()["group"] == ["as scored", "as scored", "better", "better"]
 
 

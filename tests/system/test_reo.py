@@ -90,12 +90,12 @@ def test_an_audit_finds_the_lean_and_who_gains_by_it(
     assert found.release.price.debit == auditor.budget().mandates[0].spent == 20
     assert any("viewer" in rule for rule in found.release.rules)
     # Each of 1,500 viewers has at most three rows, in one group of the audience.
-    assert 0 < sum(found.frame()["positives"].to_pylist()) < 4_600
+    assert 0 < sum(found.table()["positives"].to_pylist()) < 4_600
     again = auditor.audits.result(found.id)
     assert isinstance(again, ReoResult)
     assert again.release == found.release
     saved = ReoResult.from_receipt(found.save_receipt(tmp_path / "receipt.json"))
-    assert saved.frame() == found.frame()
+    assert saved.table() == found.table()
     assert saved.penalty().low == found.penalty().low
 
 

@@ -380,5 +380,5 @@ def test_a_result_is_a_line_a_small_table_and_a_frame(
     assert len(repr(audit)) < 120
     assert audit.id in repr(audit)
     assert audit._repr_html_().count("<table") == 1
-    assert audit.frame().num_rows > 0
+    assert audit.table().num_rows > 0
     json.dumps(audit.numbers(), default=str)

@@ -106,7 +106,7 @@ def build_table(visit: PageRequest, session: Session, audit: Audit) -> bytes:
     if "data" not in _files(result):
         raise NotFoundError("This kind of audit has no table. All its numbers are in release.json.")
     sink = BufferOutputStream()
-    csv.write_csv(result.frame(), sink)
+    csv.write_csv(result.table(), sink)
     return bytes(sink.getvalue())
 
 

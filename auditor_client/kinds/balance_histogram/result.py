@@ -67,7 +67,7 @@ class BalanceHistogramResult(Result[BalanceHistogramRelease]):
             "platform drew are not included."
         )
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group, edges of the bin and count, one row each; the count outside all bins has no
         edges.
         """

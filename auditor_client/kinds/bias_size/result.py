@@ -172,7 +172,7 @@ class BiasSizeResult(Result[BiasSizeRelease]):
             )
         return self.by_name(found)
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return each group's opportunities before and after the correction, one row each."""
         rows = [
             {"group": name, "before": one.before, "after": one.after}

@@ -30,7 +30,7 @@ class RunningCounts(Result[R]):
         running = {"up_to": [*self.edges, self.all_there_is], **self.cumulative}
         return {**running, "error_95": self.error_95}
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group, edge and cumulative count, one row each; the total has no edge."""
         rows = [
             {"group": name, "up_to": edge, "cumulative": count}

@@ -98,7 +98,7 @@ class EnvyFreenessResult(Result[EnvyFreenessRelease]):
         """Return the largest possible loss of all targets together, as charged."""
         return self.release.price.exploration_loss
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return the noisy numbers of targets in envy and certified without envy, one row each."""
         made, error = self.release, self.error_95
         rows = [

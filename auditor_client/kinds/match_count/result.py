@@ -19,7 +19,7 @@ class MatchCountResult(Result[MatchCountRelease]):
     def numbers(self) -> dict[str, Any]:
         return {"found": self.counts, "error_95": self.error_95}
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group and noisy count, one row each."""
         types = {"group": pa.string(), "count": pa.int64()}
         rows = [{"group": name, "count": count} for name, count in self.counts.items()]

@@ -30,7 +30,7 @@ class MostSkewedResult(Result[MostSkewedRelease]):
         chosen = {"content": self.chosen.id, "title": self.chosen.title} if known else {}
         return {"position": self.position, **chosen, "error_95": self.error_95}
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return each compared content and whether it was chosen, one row each."""
         digests = self.release.content_digests
         known = len(self.contents) == len(digests)

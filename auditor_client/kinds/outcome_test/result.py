@@ -71,7 +71,7 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
 
         return test(self.moments, **options)
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group, edges of the bin, noisy number of rows and mean outcome, one row each."""
         moments = self.moments
         rows = []
@@ -86,7 +86,7 @@ class OutcomeTestResult(Result[OutcomeTestRelease]):
         return pa.Table.from_pylist(rows, pa.schema({"group": pa.string(), **numbers}))
 
     def numbers(self) -> dict[str, Any]:
-        columns = self.frame().to_pydict()
+        columns = self.table().to_pydict()
         return {**columns, "error_95": self.error_95}
 
     @property

@@ -38,7 +38,7 @@ def _table(tested: Tested) -> PresentedTable:
             lower(row["low"]),
             upper(row["high"]),
         )
-        for row in tested.frame().to_pylist()
+        for row in tested.table().to_pylist()
     )
     heads = ("Scores", "Group", "Relative to", "Difference", "Low", "High")
     return PresentedTable(

@@ -184,7 +184,7 @@ class ReoResult(Result[ReoRelease]):
             rows_per_viewer=self.release.rows_per_person,
         )
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group of viewers, strategy, day, group of creators and noisy counts, one row
         each.
         """
@@ -201,7 +201,7 @@ class ReoResult(Result[ReoRelease]):
 
     def numbers(self) -> dict[str, Any]:
         words = {name: self.penalty(name).explain() for name in self.release.strategies}
-        return {**self.frame().to_pydict(), "penalty": words, "error_95": self.error_95}
+        return {**self.table().to_pydict(), "penalty": words, "error_95": self.error_95}
 
     def _counts(
         self, strategy: str | None, day: str | None, group: str | None, sides: tuple[str, ...]

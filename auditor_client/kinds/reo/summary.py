@@ -17,7 +17,7 @@ from auditor_client.reporting.rounding import (
 if TYPE_CHECKING:
     from auditor_client.reo import Penalty
 
-# Largest number of rows in a table for people; `frame()` has all rows.
+# Largest number of rows in a table for people; `table()` has all rows.
 MOST_ROWS = 40
 
 
@@ -80,7 +80,7 @@ def _limits(found: "Penalty", delta: float) -> str:
 
 
 def _table(audit: ReoResult) -> PresentedTable:
-    rows: Sequence[dict[str, object]] = audit.frame().to_pylist()
+    rows: Sequence[dict[str, object]] = audit.table().to_pylist()
     several = len(audit.release.groups) > 1
     shown = tuple(
         (

@@ -24,6 +24,8 @@ from openapi.resources import (
 )
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from auditor_client.charts.chart import Chart
     from auditor_client.fairness.assumption_checks import Assumption
     from auditor_client.fairness.bin_tests import GroupCounts
@@ -205,7 +207,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         """Return one name per count, in words: an interval, a level, or outside."""
         return [*(_words(low, high) for low, high in self.limits()), OUTSIDE]
 
-    def frame(self, *, consistent: bool = False) -> pa.Table:
+    def table(self, *, consistent: bool = False) -> pa.Table:
         """Return group, bin and noisy count, one row each; the bin `outside` has no limits.
 
         With `consistent`, counts become non-negative and add up to the number of scored people if
@@ -221,6 +223,12 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
         types = {"group": pa.string(), "low": pa.float64(), "high": pa.float64()}
         number = pa.float64() if consistent else pa.int64()
         return pa.Table.from_pylist(rows, pa.schema({**types, "count": number}))
+
+    def frame(self, *, consistent: bool = False) -> "pl.DataFrame":
+        """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
+        from auditor_client.reporting.data_frame import data_frame
+
+        return data_frame(self.table(consistent=consistent))
 
     def share_chart(self) -> "Chart":
         """Return a chart of noisy shares per bin and group, with limits. A notebook displays it."""

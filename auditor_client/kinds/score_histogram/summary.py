@@ -10,7 +10,7 @@ from auditor_client.kinds.score_histogram import impact, narrative
 from auditor_client.kinds.score_histogram.result import ScoreHistogramResult
 from auditor_client.reporting.rounding import percent
 
-# Largest number of rows in a table for people; `frame()` has all rows.
+# Largest number of rows in a table for people; `table()` has all rows.
 MOST_ROWS = 25
 
 

@@ -126,7 +126,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
             return two_party.aucs(self.sums, delta)
         return self.ratios(part).averages(delta)
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group, cell and noisy sum in numbers of people, one row each."""
         sums = self.sums
         rows = [
@@ -139,7 +139,7 @@ class TwoPartyResult(Result[TwoPartyRelease]):
     def numbers(self) -> dict[str, Any]:
         unit = self.release.weight_scale * self.metric.layout.scale
         error = self.part("sums").error_95 / unit
-        sums = {} if load_sums(self.id) is None else self.frame().to_pydict()
+        sums = {} if load_sums(self.id) is None else self.table().to_pydict()
         return {**sums, "error_95": error}
 
     @cached_property

@@ -163,7 +163,7 @@ def test_noise_of_very_many_units_is_stated_in_coarser_steps() -> None:
 
 
 def test_the_frame_has_average_outcomes() -> None:
-    frame = OutcomeTestResult(outcomes(), key_set(KEY), GROUPS).frame().to_pylist()
+    frame = OutcomeTestResult(outcomes(), key_set(KEY), GROUPS).table().to_pylist()
     assert frame[0] == {"group": "man", "low": 0, "high": 0.5, "count": 10, "outcome": 0.75}
     assert frame[3]["outcome"] == 0.5
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import polars as pl
 import pytest
 from joserfc.jwk import OKPKey
 
 from auditor_client import Auditor, InputError, MatchCountResult, ReceiptError
+from auditor_client.charts import chart as charts
 from auditor_client.local.audience_records import Record, save_record
 from auditor_client.local.saved_receipt import AnyRelease
 from openapi.resources import REQUEST, BatchQuote
@@ -106,11 +108,34 @@ def test_running_counts_come_by_name_and_as_a_frame(platform: Platform, auditor:
     found = auditor.audits.score_cdf(CONTENT_ID, AUDIENCE_ID, bins=2, epsilon=1)
     assert found.cumulative == {"man": [1.5, 4, 5], "woman": [2, 2, 2.5]}
     assert (found.edges, found.error_95) == ([0.5, 1], 9)
-    assert found.frame().to_pylist()[:3] == [
+    assert found.table().to_pylist()[:3] == [
         {"group": "man", "up_to": 0.5, "cumulative": 1.5},
         {"group": "man", "up_to": 1.0, "cumulative": 4.0},
         {"group": "man", "up_to": None, "cumulative": 5.0},
     ]
+    assert found.frame().equals(pl.DataFrame(found.table()))
+
+
+def test_a_missing_polars_is_named_with_its_remedy(
+    platform: Platform, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform.releases(match_count_release(platform.key, {"g0": 93, "g1": 88}))
+    found = auditor.audits.match_count(AUDIENCE_ID, epsilon=0.5)
+    monkeypatch.setattr("auditor_client.reporting.data_frame.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"platform-auditor\[logs\]") as refused:
+        found.frame()
+    assert refused.value.case == "no-polars"
+
+
+def test_the_chart_of_a_choice_has_all_contents_and_one_line(
+    platform: Platform, auditor: Auditor
+) -> None:
+    platform.releases(most_skewed_release(platform.key, BOTH, 1))
+    found = auditor.audits.most_skewed(BOTH, AUDIENCE_ID, bins=2, epsilon=1)
+    [figure] = found.figures()
+    drawn = charts.svg(figure.chart)
+    assert all(content.title in drawn for content in BOTH)
+    assert drawn.count('aria-roledescription="rule mark"') == 1
 
 
 def test_gaussian_noise_is_asked_for_by_name(platform: Platform, auditor: Auditor) -> None:

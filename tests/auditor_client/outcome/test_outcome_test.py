@@ -77,9 +77,9 @@ def test_controlling_for_the_score_removes_what_wide_bins_leave() -> None:
 
 def test_frames_have_a_row_each() -> None:
     found = run_test(log(2_000, seed=7, groups=3), bins=4)
-    assert len(found.frame()) == 12
-    assert {"low_score", "estimate", "adjusted", "why"} <= set(found.frame().column_names)
-    assert len(found.marginal_frame()) == 12
+    assert len(found.table()) == 12
+    assert {"low_score", "estimate", "adjusted", "why"} <= set(found.table().column_names)
+    assert len(found.marginal_table()) == 12
 
 
 def test_charts_are_drawn_and_described() -> None:

@@ -21,7 +21,7 @@ DAYS = {
 def test_days_are_below_above_or_unclear() -> None:
     found = reo.monitor(DAYS, RANDOM)
     assert [found.state(day) for day in DAYS] == ["below", "above", "unclear"]
-    assert found.frame().column_names == ["day", "penalty", "low", "high", "state"]
+    assert found.table().column_names == ["day", "penalty", "low", "high", "state"]
     # Days share delta: each is as wide as one with a third of it.
     assert found.days["Mon"].high == reo.penalty(DAYS["Mon"], RANDOM, delta=0.05 / 3).high
     with refuses(InputError, "no-days"):

@@ -31,7 +31,7 @@ class ShareAboveResult(Result[ShareAboveRelease]):
     def numbers(self) -> dict[str, Any]:
         return {"threshold": self.release.threshold, "counts": self.counts}
 
-    def frame(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Return group, people above and others, one row each."""
         rows = [
             {"group": name, "above": above, "others": others}

@@ -54,7 +54,7 @@ def test_counts_come_by_name_and_as_a_frame(platform: Platform, auditor: Auditor
     assert found.outside == {"man": -1, "woman": -1}
     assert found.edges == [0, 0.5, 1]
     assert found.error_95 == 3
-    assert found.frame().to_pylist()[1:2] + found.frame().to_pylist()[-1:] == [
+    assert found.table().to_pylist()[1:2] + found.table().to_pylist()[-1:] == [
         {"group": "man", "low": 0.5, "high": 1.0, "count": 1},
         {"group": "woman", "low": None, "high": None, "count": -1},
     ]

@@ -61,7 +61,7 @@ def test_one_group_has_no_gap() -> None:
 
 
 def test_the_frame_has_a_row_per_group_and_bin() -> None:
-    frame = finished(COUNTS).frame()
+    frame = finished(COUNTS).table()
     assert frame.column_names == ["group", "low", "high", "count"]
     assert frame.to_pylist()[1:4] == [
         {"group": "man", "low": 0.5, "high": 1.0, "count": 60},
@@ -104,8 +104,8 @@ def test_the_consistent_frame_adds_up_to_what_is_known(
 ) -> None:
     counts = {"g0": [40, 60, -2], "g1": [45, 54, -1]}
     audit = finished(counts, kind=kind, sizes=sizes)
-    rows = audit.frame(consistent=True).to_pylist()
-    assert [row["count"] for row in audit.frame().to_pylist()] == [40, 60, -2, 45, 54, -1]
+    rows = audit.table(consistent=True).to_pylist()
+    assert [row["count"] for row in audit.table().to_pylist()] == [40, 60, -2, 45, 54, -1]
     assert min(row["count"] for row in rows) == 0
     assert sum(row["count"] for row in rows if row["group"] == "man") == pytest.approx(total)
 
