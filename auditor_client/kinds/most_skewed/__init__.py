@@ -9,6 +9,7 @@ KIND = AuditorKind(
     result=MostSkewedResult,
     summariser=OnFirstUse(f"{__name__}.summary", "summarise"),
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
+    illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     demonstration={
         "bins": {"edges": [step / 20 for step in range(21)]},
         "epsilon": "1",

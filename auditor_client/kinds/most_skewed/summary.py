@@ -6,7 +6,7 @@ from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
 
 def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
     """Return the chosen content, and the largest distance of its skew from the largest."""
-    made, names = audit.release, _names(audit)
+    made, names = audit.release, names_of_contents(audit)
     chosen = names[audit.position]
     return Summary(
         f"{chosen} has about the largest difference of scores between the two groups: its skew is"
@@ -33,7 +33,7 @@ def summarise(audit: MostSkewedResult, _: Judgement) -> Summary:
     )
 
 
-def _names(audit: MostSkewedResult) -> list[str]:
+def names_of_contents(audit: MostSkewedResult) -> list[str]:
     """Return titles, or numbers and digests of contents that this machine does not know."""
     if len(audit.contents) == len(audit.release.content_digests):
         return [f"“{content.title}”" for content in audit.contents]

@@ -1,5 +1,6 @@
 """Answer of a two-party audit: the metric of each hidden group, with limits."""
 
+import math
 from typing import TYPE_CHECKING
 
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary
@@ -66,6 +67,8 @@ def _decided(found: "Decision") -> str:
         f" {found.tolerance:g} cannot be told.",
     }[found.verdict]
     worst, decimals = found.worst, decimals_for(found.worst.low, found.worst.high)
+    if not math.isfinite(worst.value):
+        return f"{lead} The sums are too small to measure a difference ({found.rule})."
     return (
         f"{lead} The largest one found ({found.rule}): {worst.first} is"
         f" {number(worst.value, decimals)} above {worst.second},"
@@ -111,7 +114,7 @@ def _table(audit: TwoPartyResult, judged: Judgement) -> PresentedTable:
         )
         caption = "The metric of each group; limits hold for each alone."
         return PresentedTable(caption, ("Group", "People", "Value", "Low", "High"), rows)
-    cells = audit.frame().to_pylist()
+    cells = audit.table().to_pylist()
     rows = tuple((each["group"], each["cell"], number(each["sum"], 1)) for each in cells)
     return PresentedTable("Noisy sums, in numbers of people.", ("Group", "Cell", "Sum"), rows)
 
