@@ -131,9 +131,11 @@ def _show_audit(found: AuditFound, audit: Result[Any]) -> None:
             for one in found.metrics
         ],
     )
+    if found.assumptions:
+        Console().print("[bold]Assumptions[/]")
     words = {True: "holds", False: "does not hold", None: "no release can tell"}
-    rows = [one.model_dump() | {"holds": words[one.holds]} for one in found.assumptions]
-    _table("Assumptions", rows)
+    for one in found.assumptions:
+        Console().print(printable(f"- {one.name} ({words[one.holds]}): {one.words}"))
 
 
 def _pair(pair: Gap) -> dict[str, Any]:

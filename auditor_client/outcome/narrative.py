@@ -69,9 +69,10 @@ def _jointly(tested: Tested) -> list[str]:
         return []
     chance = tested.wald.p_value
     shown = "below .0001" if chance < 1e-4 else f"{chance:.4f}"
+    freedom = tested.wald.freedom
     return [
         f"Over all tested bins together: χ² = {tested.wald.statistic:.1f} with"
-        f" {tested.wald.freedom} degrees of freedom, p-value {shown}."
+        f" {freedom} degree{'' if freedom == 1 else 's'} of freedom, p-value {shown}."
     ]
 
 
