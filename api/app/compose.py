@@ -18,6 +18,14 @@ from api.kinds.packages import admit_checked
 from api.platforms.http import HttpPlatform, OnnxPlatform
 from api.platforms.interfaces import Log, Persons, Platform, Ranking, Traffic
 
+# Weight of young adult creators in the ranking of a simulated feed. The first of them satisfies the
+# four-fifths rule, the second violates it.
+_FAVOUR, _FAVOUR_BIASED = 1.3, 4.0
+# Share of requests to a simulated feed that also draw random traffic, which an `reo` audit needs.
+_RANDOM_TRAFFIC = 0.5
+# Rows of one day of a simulated feed, unless fewer people ask once each.
+_MOST_ROWS_PER_DAY = 400_000
+
 
 def load_platform(settings: Settings) -> Platform:
     """Return the platform that the settings name."""
@@ -71,11 +79,13 @@ def make_simulated_platform(
     """Return a simulated platform: fair, or with a bias against one gender added to its scores.
 
     With a correlation no bias is added: the model learns from people who differ by group. A biased
-    platform also gives a random half of its people worse recommendations, so that they envy others.
+    platform also gives a random half of its people worse recommendations, so that they envy others,
+    and its feed favours young creators. Half of the requests to the feed also draw random traffic.
     """
     from platform_sim import (
         Bias,
         Exploration,
+        Feed,
         Impressions,
         Opportunities,
         SimulatedPlatform,
@@ -90,7 +100,10 @@ def make_simulated_platform(
         world = make(people=people, seed=seed)
     name = f"simulated, {how}, {people} people"
     wrong = Bias("gender", {"woman": -0.08}) if bias else None
-    logs = JoinedLogs((Impressions(world.world), Opportunities(world.world, bias=wrong)))
+    feed = Feed(ranking={"yes": _FAVOUR_BIASED if bias else _FAVOUR}, activation=_RANDOM_TRAFFIC)
+    rows = min(feed.shown * people, _MOST_ROWS_PER_DAY)
+    shown = Impressions(world.world, feed, rows_per_day=rows)
+    logs = JoinedLogs((shown, Opportunities(world.world, bias=wrong)))
     policies = Exploration(seed, people, wronged=0.5 if bias else 0.0, step_seconds=step_seconds)
     return Platform(
         name=name,
