@@ -7,17 +7,20 @@ from fractions import Fraction
 import pytest
 
 from api.accounting.prices import exact_price
+from api.audits import request_pricing
 from api.audits.pricing import load_audience_facts, price_plan, require_currency
 from api.audits.request_pricing import AuditSubject, price_request
 from api.db import AudienceRow
 from api.kernel.clock import EPOCH
-from api.kinds.protocol import Source
+from api.kernel.errors import UnsupportedAudienceError
+from api.kinds.balance_histogram import BalanceHistogram
+from api.kinds.protocol import KNOWN_AT_CHARGE, Source
 from api.kinds.registry import AudienceFacts
 from api.platforms.interfaces import Platform
 from openapi.resources import BalanceHistogramRequest
 from privacy.tables.bounded_table import Bounds
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, INFINITE
-from privacy.waist import DiscreteGaussian, DiscreteLaplace
+from privacy.waist import DiscreteGaussian, DiscreteLaplace, ReleasePlan
 from tests.api.accounting.accounts import Accounts
 from tests.world import make_settings
 
@@ -26,6 +29,14 @@ LAPLACE = {
     "one": DiscreteLaplace(BOUNDS, Fraction(1, 2)),
     "two": DiscreteLaplace(BOUNDS, Fraction(1, 4)),
 }
+REQUEST = BalanceHistogramRequest.model_validate(
+    {
+        "kind": "balance-histogram",
+        "audience_id": f"audience_{'0' * 30}",
+        "bins": {"edges": [0, 1]},
+        "epsilon": "1",
+    }
+)
 GAUSSIAN = {"one": DiscreteGaussian(BOUNDS, Fraction(1, 2))}
 
 
@@ -34,6 +45,22 @@ def accounts() -> Iterator[Accounts]:
     accounts = Accounts.open(platform_limit=Fraction(2), person_cap=Fraction(1))
     yield accounts
     accounts.close()
+
+
+def subject_of(source: Source) -> AuditSubject:
+    audience = AudienceRow(
+        id="a",
+        auditor_id="lab",
+        researcher_id="ada",
+        state="sealed",
+        source=source,
+        groups_per_person=1,
+        created_at=EPOCH,
+        expires_at=EPOCH,
+    )
+    slots = source in ("sample", "hidden")
+    facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, source=source, members=5)
+    return AuditSubject((), audience, facts)
 
 
 def facts(accounts: Accounts, name: str) -> AudienceFacts:
@@ -64,29 +91,28 @@ def test_in_a_sample_people_displace_each_other(
 def test_a_price_says_that_displacement_is_not_counted(
     platform: Platform, source: Source, assumes: list[str]
 ) -> None:
-    request = BalanceHistogramRequest.model_validate(
-        {
-            "kind": "balance-histogram",
-            "audience_id": f"audience_{'0' * 30}",
-            "bins": {"edges": [0, 1]},
-            "epsilon": "1",
-        }
-    )
-    slots = source == "sample"
-    facts = AudienceFacts(("g0",), 1, None, fixed_slots=slots, source=source, members=5)
-    audience = AudienceRow(
-        id="a",
-        auditor_id="lab",
-        researcher_id="ada",
-        state="sealed",
-        source=source,
-        groups_per_person=1,
-        created_at=EPOCH,
-        expires_at=EPOCH,
-    )
-    subject = AuditSubject((), audience, facts)
-    priced = price_request(subject, request, platform, make_settings("sqlite://", "http://a"))
+    subject, settings = subject_of(source), make_settings("sqlite://", "http://a")
+    priced = price_request(subject, REQUEST, platform, settings)
     assert priced.shown.assumes == assumes
+
+
+def test_a_kind_of_a_package_cannot_declare_that_it_takes_hidden_audiences(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is debited when it is charged, and only a two-party run debits people later."""
+
+    class Greedy(BalanceHistogram):
+        sources: frozenset[Source] = KNOWN_AT_CHARGE | {"hidden"}
+
+        def plan(self, request: BalanceHistogramRequest, audience: AudienceFacts) -> ReleasePlan:
+            return super().plan(REQUEST, audience)
+
+    monkeypatch.setattr(request_pricing, "KINDS", {"patient-share": Greedy()})
+    request = REQUEST.model_copy(update={"kind": "patient-share"})
+    settings = make_settings("sqlite://", "http://a")
+    with pytest.raises(UnsupportedAudienceError) as refusal:
+        price_request(subject_of("hidden"), request, platform, settings)
+    assert refusal.value.members["supported"] == sorted(KNOWN_AT_CHARGE)
 
 
 @pytest.mark.parametrize(("declared", "counted"), [(1, 1), (2, 2), (5, 2)])

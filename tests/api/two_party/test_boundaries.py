@@ -28,6 +28,7 @@ from api.kernel.errors import (
     UnavailableError,
 )
 from api.kernel.failpoints import Failpoint
+from api.kinds.two_party import terms_of
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from api.two_party.delivery import deliver_all_releases
@@ -204,6 +205,23 @@ def test_a_run_that_was_overtaken_cannot_answer(talk: Conversation) -> None:
     assert talk.entries("answer") == 0
     talk.service = other
     assert talk.talk(talk.party()) is None
+    settled(talk)
+
+
+def test_a_run_that_begins_while_another_is_answered_begins_nothing(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first message was read before the answer, and is written after it."""
+    answered, late = talk.party(), talk.party()
+
+    def meanwhile(*asked: Any) -> Any:
+        monkeypatch.undo()
+        assert talk.talk(answered) is None
+        return terms_of(*asked)
+
+    monkeypatch.setattr("api.two_party.exchange.terms_of", meanwhile)
+    with pytest.raises(BeginAgainError):
+        talk.send(late.start())
     settled(talk)
 
 

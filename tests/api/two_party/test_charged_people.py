@@ -105,6 +105,15 @@ def die_before_reading(monkeypatch: pytest.MonkeyPatch, talk: Conversation) -> N
     talk.die()
 
 
+def die_while_reading(monkeypatch: pytest.MonkeyPatch, talk: Conversation) -> None:
+    """Reading has begun, and the process dies before there is anything to release."""
+    with monkeypatch.context() as broken:
+        broken.setattr("api.two_party.platform_half.values_of", lambda *_: lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            talk.talk(talk.party())
+    talk.die()
+
+
 def other_rows(talk: Conversation, auditor: Auditor, names: list[str]) -> None:
     """The auditor goes on with other identifiers than it began with."""
     talk.people = weighted(auditor, names, ["a"] * len(names), hide=True)
@@ -155,14 +164,10 @@ def test_a_set_on_which_something_was_read_is_final(
     """The next run finds no new people, and people whom it no longer names stay debited."""
     names = usernames(world, 2 * ROWS)
     talk = named(auditor, names[:ROWS], service)
-    with monkeypatch.context() as broken:
-        broken.setattr("api.two_party.platform_half.values_of", lambda *_: lambda _: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            talk.talk(talk.party())
+    die_while_reading(monkeypatch, talk)
     assert talk.state == "running"
     first = dict.fromkeys(numbers(world, ROWS), RHO)
     assert spent(talk) == first
-    talk.die()
     other_rows(talk, auditor, names[5 : ROWS + 5])
     party = talk.party()
     assert talk.talk(party) is None
@@ -246,6 +251,29 @@ def test_a_run_whose_people_are_not_those_of_the_charge_reads_nobody(
     assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
     assert seen(watched) == set()
     assert spent(talk) == dict.fromkeys(numbers(world, ROWS), RHO)
+
+
+@pytest.mark.parametrize("hide", [True, False])
+def test_a_later_run_reads_nobody_either(
+    service: Deployment,
+    auditor: Auditor,
+    world: World,
+    watched: Watched,
+    monkeypatch: pytest.MonkeyPatch,
+    hide: bool,
+) -> None:
+    """The people of a run that had begun to read are compared with the charge as well."""
+    people = weighted(auditor, usernames(world, ROWS), ["a"] * ROWS, hide=hide)
+    talk = Conversation.begin(service, auditor, people, epsilon=1)
+    die_while_reading(monkeypatch, talk)
+    with service.service.store.write() as session:
+        row = session.exec(select(ChargeRow).where(ChargeRow.audit_id == talk.audit.id)).one()
+        row.people_digest = bytes(32)
+        session.add(row)
+    with pytest.raises(ConflictError):
+        talk.talk(talk.party())
+    assert (talk.state, talk.entries("failure"), talk.entries("refund")) == ("failed", 1, 0)
+    assert seen(watched) == set()
 
 
 def go_on(talk: Conversation, party: AuditorParty, message: bytes | None) -> None:

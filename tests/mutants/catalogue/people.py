@@ -8,6 +8,7 @@ RECORDED = "tests/api/two_party/test_charged_people.py"
 NEGATIVE = "tests/api/accounting/test_balances_below_zero.py"
 CANDIDATES = "tests/api/two_party/test_candidates.py"
 EXCHANGES = "tests/attacks/test_exchanges.py"
+BOUNDARIES = "tests/api/two_party/test_boundaries.py"
 
 MUTANTS = (
     Mutant(
@@ -179,5 +180,49 @@ MUTANTS = (
             "::test_people_found_by_a_hidden_audience_are_debited_once",
         ),
         long=True,
+    ),
+    Mutant(
+        "worker_reads_hidden",
+        "A worker takes an audit on a hidden audience, whose people no charge has recorded.",
+        "api/audits/job.py",
+        "if not known or not is_bound(",
+        "if known and not is_bound(",
+        (f"{UNBOUND}::test_an_audit_that_waits_reads_and_refunds_nobody_whom_it_did_not_debit",),
+    ),
+    Mutant(
+        "map_not_checked",
+        "A run after the first that read does not compare people with the digest of the charge.",
+        "api/two_party/platform_half.py",
+        "debited, _ = load_charged_people(\n"
+        "                    session, *_charge_of(session, audit), self.settings\n"
+        "                )",
+        "charged = _charge_of(session, audit)\n"
+        "                debited, _ = (\n"
+        "                    load_charged_members(session, audit.id, charged[1])\n"
+        "                    if self.final\n"
+        "                    else load_charged_people(session, *charged, self.settings)\n"
+        "                )",
+        (f"{RECORDED}::test_a_later_run_reads_nobody_either",),
+    ),
+    Mutant(
+        "third_party_hidden_src",
+        "A kind of a package takes hidden audiences if it declares that it does.",
+        "api/audits/request_pricing.py",
+        "sorted(kind.sources & KNOWN_AT_CHARGE if is_third_party(name) else kind.sources)",
+        "sorted(kind.sources)",
+        (
+            "tests/api/audits/test_pricing.py"
+            "::test_a_kind_of_a_package_cannot_declare_that_it_takes_hidden_audiences",
+        ),
+    ),
+    Mutant(
+        "a_run_begins_after_the_answer",
+        "A first message that was read before the answer begins another run after it.",
+        "api/two_party/exchange.py",
+        "        if row is not None and row.answered_at is not None:\n"
+        "            raise BeginAgainError("
+        '"Another run was answered at this moment. Send its last message.")\n',
+        "",
+        (f"{BOUNDARIES}::test_a_run_that_begins_while_another_is_answered_begins_nothing",),
     ),
 )

@@ -349,4 +349,16 @@ MUTANTS = (
         "self.events, 2 * self.events)",
         (f"{METRICS}::test_the_largest_rows_of_a_metric_fit_its_layout[1]",),
     ),
+    Mutant(
+        "hello_after_answer",
+        "The platform's party accepts another first message after it has answered one.",
+        "privacy/two_party/message_loop.py",
+        "            slot = self._exchange.message\n"
+        "            self._take(slot, self._chain.body(message, slot))",
+        "            if self.number == 2 and message[10:14] == bytes(4):\n"
+        "                self._chain = Transcript(self._chain.setting, self._chain.terms)\n"
+        "            slot = self._exchange.message\n"
+        "            self._take(slot, self._chain.body(message, slot))",
+        (f"{PARTIES}::test_another_first_message_is_refused_once_the_first_was_answered",),
+    ),
 )

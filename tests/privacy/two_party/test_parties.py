@@ -221,6 +221,22 @@ def test_every_message_can_be_repeated_and_nothing_else_passes(make: Callable[[]
 
 
 @BOTH
+def test_another_first_message_is_refused_once_the_first_was_answered(
+    make: Callable[[], World],
+) -> None:
+    """An auditor must commit to its key before it has seen anything of the platform's."""
+    world = make()
+    auditor, platform = world.auditor(), world.platform()
+    message: bytes | None = auditor.start()
+    while message is not None:
+        answer = platform.receive(message)
+        with pytest.raises((MessageError, SpentError)):
+            platform.receive(world.auditor().start())
+        message = auditor.receive(answer)
+    assert np.array_equal(auditor.sums, world.expected(PERSONS))
+
+
+@BOTH
 def test_killed_at_every_boundary_by_either_side(make: Callable[[], World]) -> None:
     """A dead party means a new run on the same charge, until there is an answer: then its bytes."""
     exchanges = len(list_messages(make().terms))
