@@ -80,7 +80,7 @@ class Result(Generic[R]):
 
     def frame(self) -> "pl.DataFrame":
         """Return the noisy numbers as a Polars DataFrame; needs `platform-auditor[logs]`."""
-        from auditor_client.reporting.data_frame import data_frame
+        from auditor_client.local.data_frame import data_frame
 
         return data_frame(self.table())
 

@@ -94,7 +94,7 @@ class Tested:
 
     def frame(self) -> "pl.DataFrame":
         """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
-        from auditor_client.reporting.data_frame import data_frame
+        from auditor_client.local.data_frame import data_frame
 
         return data_frame(self.table())
 

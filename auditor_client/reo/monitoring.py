@@ -51,7 +51,7 @@ class Monitoring:
 
     def frame(self) -> "pl.DataFrame":
         """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
-        from auditor_client.reporting.data_frame import data_frame
+        from auditor_client.local.data_frame import data_frame
 
         return data_frame(self.table())
 

@@ -226,7 +226,7 @@ class ScoreHistogramResult(MetricsMixin, Result[ScoreHistogramRelease]):
 
     def frame(self, *, consistent: bool = False) -> "pl.DataFrame":
         """Return `table` as a Polars DataFrame; needs `platform-auditor[logs]`."""
-        from auditor_client.reporting.data_frame import data_frame
+        from auditor_client.local.data_frame import data_frame
 
         return data_frame(self.table(consistent=consistent))
 

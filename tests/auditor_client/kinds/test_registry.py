@@ -121,7 +121,7 @@ def test_a_missing_polars_is_named_with_its_remedy(
 ) -> None:
     platform.releases(match_count_release(platform.key, {"g0": 93, "g1": 88}))
     found = auditor.audits.match_count(AUDIENCE_ID, epsilon=0.5)
-    monkeypatch.setattr("auditor_client.reporting.data_frame.find_spec", lambda _: None)
+    monkeypatch.setattr("auditor_client.local.data_frame.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"platform-auditor\[logs\]") as refused:
         found.frame()
     assert refused.value.case == "no-polars"
