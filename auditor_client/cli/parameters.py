@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from auditor_client.kinds.asking.command_line import REPEATED
 from auditor_client.kinds.auditor_kind import AuditorKind
 from openapi.kinds.parameters import RequestParameter, parameters_of
 
@@ -15,7 +16,6 @@ _ARGUMENTS = {
     "log": "Name of a log: auditor catalogue.",
     "contents": "Identifiers of contents: auditor content list.",
 }
-_REPEATED = ("context", "where")
 _METAVARS = {
     "bins": "NUMBER|EDGES",
     "amount": "NUMBER",
@@ -51,7 +51,7 @@ def _made(each: RequestParameter) -> Made:
         argument = typer.Argument(metavar=name, help=_ARGUMENTS[each.role])
         return _parameter(each.name, list[str] if many else str, argument)
     plain, default = _type(each), each.default
-    if each.role in _REPEATED:
+    if each.role in REPEATED:
         plain, default = list[str] | None, None
     elif isinstance(default, list | tuple):
         default = ",".join(map(str, default)) or None

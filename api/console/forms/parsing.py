@@ -7,6 +7,7 @@ from typing import Any
 from api.console.forms.fields import Given, context_of, form_name, list_parameters
 from api.console.forms.options import Choices
 from api.kernel.errors import InvalidRequestError
+from openapi.kinds.registry import CONTRACTS
 from openapi.kinds.unions import AnyRequest
 from openapi.resources import Audience, Catalogue
 
@@ -27,6 +28,13 @@ def request_of(
     except InputError as error:
         raise InvalidRequestError(f"{error} Nothing was spent.") from error
     return request
+
+
+def command_of(kind: str, choices: Choices, given: Given) -> str:
+    """Return the command that asks for the same audit as a filled form."""
+    from auditor_client.kinds.asking.command_line import command_line
+
+    return command_line(CONTRACTS[kind], _collect_said(kind, choices, given))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sqlmodel import Session
 from api.audits import queries, quotes, service
 from api.console.forms.fields import form_of
 from api.console.forms.options import Choices, list_suitable_logs, load_choices, needs_local_keys
-from api.console.forms.parsing import request_of
+from api.console.forms.parsing import command_of, request_of
 from api.console.forms.signed_forms import signed_by
 from api.console.rendering import pages
 from api.console.security.current_user import AuditorVisit, FormDep, PageRequest
@@ -85,11 +85,10 @@ def prepare_audit(
         fields=[] if needs_local_keys(kind) else form_of(kind, offer, given),
         first_kind=_first_kind(kind, offer),
         allowed=any(kind in mandate.kinds for mandate in offer.mandates),
-        bins=next(iter(given.get("bins", ())), "").strip(),
+        command=command_of(kind, offer, given) if asked else "",
         asked=asked.model_dump(mode="json") if asked else None,
         quote=quote,
         prospect=prospect,
-        default=DEFAULT,
         complaint=complaint,
         origin=visit.console.parts.origin,
         key=secrets.token_urlsafe(24),
