@@ -41,8 +41,11 @@ from api.platforms.conformance import examine
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.http import served
 from api.telemetry import logging, tracing
+from auditor_client.cli.plain_usage import PlainUsage
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=PlainUsage, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
 persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
 app.add_typer(persons, name="persons")
 app.add_typer(kinds_command.app, name="kinds")

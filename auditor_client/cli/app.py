@@ -8,7 +8,6 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from auditor_client.cli import (
@@ -41,6 +40,7 @@ from auditor_client.cli import (
 )
 from auditor_client.cli.charging import exit_for
 from auditor_client.cli.output import printable
+from auditor_client.cli.plain_usage import PlainUsage
 from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
 from openapi.kinds.two_party import KIND as TWO_PARTY
@@ -78,7 +78,7 @@ def _end_when_reader_is_gone() -> Iterator[None]:
         raise typer.Exit(_READER_GONE) from error
 
 
-class Commands(TyperGroup):
+class Commands(PlainUsage):
     """Commands that print expected errors without a traceback."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:

@@ -1,6 +1,7 @@
 """The command without a service: what it says, and how it ends."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -116,6 +117,24 @@ def test_an_error_is_one_line_and_exit_code_1() -> None:
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["audit", "run"], ["plan", "--groups", "1"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert run(app, arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audit", "envy-freeness", "a", "--steps", "0"], "must be at least 1."),
+        (["audit", "bias-size", "a", "instajob", "--test", "t", "--places", "x"], "a whole number"),
+        (["audit", "run", "a", "b", "--alpha", "x"], "must be a number."),
+        (["audit", "run", "a", "b", "--mechanism", "x"], "'x' is not one of 'discrete-laplace'"),
+    ],
+)
+def test_a_value_that_an_option_cannot_have_is_refused_in_plain_words(
+    arguments: list[str], said: str
+) -> None:
+    done = run(app, arguments, env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not re.search("Input should|Value error", done.stderr)
 
 
 def test_a_problem_of_the_service_is_printed(service: ScriptedService) -> None:
