@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from sqlmodel import Session, select
+from sqlmodel import Session, col, select
 
 from api.accounting import charge
 from api.accounting.charge import ChargeOrder, refuse_above_lifetime_cap
@@ -162,24 +162,26 @@ def test_what_people_may_lose_is_debited_limited_and_given_back(accounts: Accoun
     price = price_of(("0.05", "0.1"), loss="3")
     with accounts.store.write() as session:
         mandate = session.get_one(MandateRow, "m")
-        mandate.exploration_limit = Fraction(5)
+        mandate.exploration_limit = Fraction(8)
         session.add(mandate)
+    for spent in (3, 6):
+        with at_time(lambda: 0), accounts.store.write() as session:
+            at = entries.lock(session)
+            charge.charge(session, at, [bill(accounts, session, at, price)], accounts.settings)
+            assert session.get_one(MandateRow, "m").exploration_spent == spent
     with at_time(lambda: 0), accounts.store.write() as session:
         at = entries.lock(session)
-        charge.charge(session, at, [bill(accounts, session, at, price)], accounts.settings)
-    with at_time(lambda: 0), accounts.store.write() as session:
-        at = entries.lock(session)
-        assert session.get_one(MandateRow, "m").exploration_spent == 3
         with pytest.raises(ExplorationExhaustedError):
             charge.charge(session, at, [bill(accounts, session, at, price)], accounts.settings)
         session.rollback()
-    with at_time(lambda: 0), accounts.store.write() as session:
-        at = entries.lock(session)
-        row = session.exec(select(ChargeRow)).one()
-        assert row.exploration_loss == 3
-        charge.refund(session, at, row, accounts.settings)
-    with accounts.store.read() as session:
-        assert session.get_one(MandateRow, "m").exploration_spent == 0
+    for spent in (3, 0):
+        with at_time(lambda: 0), accounts.store.write() as session:
+            at = entries.lock(session)
+            query = select(ChargeRow).where(col(ChargeRow.refunded_at).is_(None))
+            row = session.exec(query.limit(1)).one()
+            assert row.exploration_loss == 3
+            charge.refund(session, at, row, accounts.settings)
+            assert session.get_one(MandateRow, "m").exploration_spent == spent
 
 
 @pytest.mark.parametrize("renewal", ["fixed", "rolling"])

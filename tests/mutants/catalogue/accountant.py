@@ -246,4 +246,12 @@ MUTANTS = (
             "::test_an_audit_leaves_out_its_own_charge_wherever_it_was_written[sqlite-sample-drawn]",
         ),
     ),
+    Mutant(
+        "a_loss_replaces_the_one_before",
+        "What people may lose by an audit is not added to what they may lose by earlier ones.",
+        "api/mandates/budgets.py",
+        '"exploration_spent": mandate.exploration_spent + loss',
+        '"exploration_spent": loss',
+        (f"{BILLS}::test_what_people_may_lose_is_debited_limited_and_given_back",),
+    ),
 )
