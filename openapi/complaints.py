@@ -30,7 +30,7 @@ _WORDS: Mapping[str, str] = {
     "string_type": "must be text",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
-    "too_short": "must have at least {min_length} elements, but has {actual_length}",
+    "too_short": "must have at least {min_length} element(s), but has {actual_length}",
     "too_long": "must have at most {max_length} elements",
     "literal_error": "must be {expected}",
     "enum": "must be {expected}",
@@ -53,7 +53,8 @@ _WORDS: Mapping[str, str] = {
     "none_required": "must be empty",
     "unexpected_keyword_argument": "there is no such field",
 }
-_IDENTIFIER = "must be an identifier, such as audience_0193c2a5f0d1000000000000000002"
+_IDENTIFIER = "must be an identifier, such as {thing}_0193c2a5f0d1000000000000000002"
+_THINGS = ("content", "audience", "mandate", "audit", "auditor", "researcher")
 
 
 def what_is_wrong(item: ErrorDetails) -> str:
@@ -62,10 +63,18 @@ def what_is_wrong(item: ErrorDetails) -> str:
         return item["msg"].partition(", ")[2]
     context: Mapping[str, Any] = item.get("ctx") or {}
     if item["type"] == "string_pattern_mismatch":
-        identifier = str(context.get("pattern", "")).startswith("^[a-z]+_")
-        return _IDENTIFIER if identifier else f"must have the form {context.get('pattern')}"
+        if str(context.get("pattern", "")).startswith("^[a-z]+_"):
+            return _IDENTIFIER.format(thing=_thing(item))
+        return f"must have the form {context.get('pattern')}"
     words = _WORDS.get(item["type"])
     return words.format(**context) if words else "does not have the documented form"
+
+
+def _thing(item: ErrorDetails) -> str:
+    """Return what a field identifies, by its name, for an example."""
+    fields = [step for step in item["loc"] if isinstance(step, str)]
+    name = fields[-1].removesuffix("_id").removesuffix("s") if fields else ""
+    return name if name in _THINGS else _THINGS[1]
 
 
 def where_it_is(item: ErrorDetails, names: Mapping[str, str] | None = None) -> str:

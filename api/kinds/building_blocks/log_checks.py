@@ -6,6 +6,8 @@ from api.kernel.errors import UnsupportedAuditError
 from api.platforms.interfaces import Log, Logs, Platform
 from openapi.resources import LogRows, Range, RankedRows
 
+# Largest number of names in a message.
+_SHOWN = 20
 RULES = (
     "The rows are those of the log {log!r}. A person is a {person}, and privacy is counted per"
     " {person}. Other people whom a row is about are not protected.",
@@ -29,7 +31,7 @@ def log_of(request: LogRows | RankedRows, platform: Platform) -> Log:
     offered = logs_of(platform).logs()
     if request.log not in offered:
         raise UnsupportedAuditError(
-            f"There is no log {request.log!r}: see `logs` in the catalogue. Nothing was charged.",
+            f"There is no log {request.log!r}. {_offered('Logs', offered)} Nothing was charged.",
             case="no-such-log",
         )
     return offered[request.log]
@@ -49,8 +51,8 @@ def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platfor
     for name in numbers:
         if name not in log.numbers:
             raise UnsupportedAuditError(
-                f"The log {request.log!r} has no number {name!r}: see `logs` in the catalogue."
-                " Nothing was charged.",
+                f"Log {request.log!r} has no numeric column {name!r}."
+                f" {_offered('Columns', log.numbers)} Nothing was charged.",
                 case="no-such-numbers",
             )
     return log
@@ -58,14 +60,26 @@ def check_numbers(request: LogRows | RankedRows, numbers: Iterable[str], platfor
 
 def check_words(request: LogRows, log: Log, name: str, words: Iterable[str]) -> None:
     """Refuse a categorical column that does not exist, and categories that it does not have."""
-    unknown = [word for word in words if word not in log.words.get(name, ())]
-    if name not in log.words or unknown:
-        what = ", ".join(map(repr, unknown)) or "categorical column"
+    if name not in log.words:
         raise UnsupportedAuditError(
-            f"The log {request.log!r} has no {what} in {name!r}: see `logs` in the catalogue."
-            " Nothing was charged.",
+            f"Log {request.log!r} has no categorical column {name!r}."
+            f" {_offered('Columns', log.words)} Nothing was charged.",
             case="no-such-words",
         )
+    if unknown := [word for word in words if word not in log.words[name]]:
+        raise UnsupportedAuditError(
+            f"Column {name!r} of log {request.log!r} has no category"
+            f" {', '.join(map(repr, unknown[:_SHOWN]))}."
+            f" {_offered('Categories', log.words[name])} Nothing was charged.",
+            case="no-such-words",
+        )
+
+
+def _offered(what: str, names: Iterable[str]) -> str:
+    """Return a sentence with the admissible names; the catalogue has those that are left out."""
+    known = list(names)
+    more = ", and more in the catalogue" if len(known) > _SHOWN else ""
+    return f"{what}: {', '.join(known[:_SHOWN]) or 'none'}{more}."
 
 
 def check_range(asked: Range, low: float, high: float) -> None:

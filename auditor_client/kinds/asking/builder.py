@@ -1,5 +1,6 @@
 """Builder of a request of any kind, from given parameters. Building one spends nothing."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +14,7 @@ from auditor_client.kinds.asking.facts import (
     column_range,
     columns_among,
     log_offer,
+    require_random_traffic,
     words_among,
 )
 from auditor_client.kinds.asking.hooks import AskingHalf
@@ -26,6 +28,8 @@ from openapi.kinds.request_fields import EitherNoise, RequestFields
 from openapi.resources import Edges, LogOffer, ScoreRange
 
 ALL = "all"
+# Such a text is a number of bins. A longer one is an edge, of which bins need two.
+WHOLE = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
 def build_request(
@@ -118,7 +122,7 @@ class _Reading:
         if value is None and levels is None:
             return None
         if isinstance(value, str):
-            value = int(value) if value.strip().isdecimal() else numbers(value, parameter)
+            value = int(value) if WHOLE.fullmatch(value) else numbers(value, parameter)
         low, high = self._span(parameter)
         found = parse_bins(value, levels, ScoreRange(low=low, high=high))
         return {"edges": found.edges} if isinstance(found, Edges) else {"levels": found.levels}
@@ -138,7 +142,11 @@ class _Reading:
         return str(self._said(known[name])) if name else ""
 
     def _log(self) -> LogOffer:
-        return log_offer(self.facts.catalogue(), self._value_of("log"))
+        catalogue, name = self.facts.catalogue(), self._value_of("log")
+        offer = log_offer(catalogue, name)
+        if self.contract.reads == "traffic":
+            require_random_traffic(self.contract.name, offer, catalogue)
+        return offer
 
     def _noise(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the noise of a kind that accepts both mechanisms (default: Laplace noise at ε =

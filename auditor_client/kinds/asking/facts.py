@@ -34,6 +34,18 @@ def log_offer(catalogue: Catalogue, name: str) -> LogOffer:
     return offered[name]
 
 
+def require_random_traffic(kind: str, offer: LogOffer, catalogue: Catalogue) -> None:
+    """Refuse a log without random traffic; name those that have it."""
+    if offer.traffic and offer.traffic.random:
+        return
+    known = [log.name for log in catalogue.logs if log.traffic and log.traffic.random]
+    raise InputError(
+        f"Log {offer.name!r} has no random traffic, which an {kind} audit needs."
+        f" Logs that have: {', '.join(known) or 'none'}.",
+        case="no-random-traffic",
+    )
+
+
 def column_range(offer: LogOffer, column: str) -> tuple[float, float]:
     """Return the public range of a numeric column."""
     for found in offer.numbers:

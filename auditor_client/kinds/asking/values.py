@@ -1,6 +1,7 @@
 """Parsers of given values, from Python or text: bins, columns, words, amounts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite, nan
 from typing import Any
 
 from auditor_client.errors import InputError
@@ -79,13 +80,14 @@ def low_high(value: Any, parameter: RequestParameter) -> dict[str, float] | None
 
 
 def numbers(value: Any, parameter: RequestParameter) -> list[float]:
-    """Read numbers separated by commas."""
+    """Read finite numbers separated by commas."""
     try:
-        return [float(each) for each in (parts(value) if isinstance(value, str) else value)]
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{parameter.name}: {value!r} is not a list of numbers like 0,0.5,1."
-        ) from error
+        found = [float(each) for each in (parts(value) if isinstance(value, str) else value)]
+    except (TypeError, ValueError):
+        found = [nan]
+    if all(map(isfinite, found)):
+        return found
+    raise InputError(f"{parameter.name}: {value!r} is not a list of numbers like 0,0.5,1.")
 
 
 def parts(value: str) -> list[str]:

@@ -21,6 +21,12 @@ def derive(said: Said, facts: RequestFacts) -> dict[str, Any]:
     audience = said.get("audience", "")
     names = facts.names(audience if isinstance(audience, str) else audience.id)
     labels = {name: label for label, name in names.items()}
+    if names and set(found.add) not in (set(names), set(labels)):
+        raise InputError(
+            f"The outcome test has the groups {', '.join(found.add)}, and this audience has"
+            f" {', '.join(labels)}. Give the audience of the test, or one with the same groups.",
+            case="other-groups",
+        )
     add = {labels.get(name, name): list(each) for name, each in found.add.items()}
     return {
         "bins": {"edges": list(found.edges)},

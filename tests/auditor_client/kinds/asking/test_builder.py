@@ -9,6 +9,7 @@ import pytest
 
 from auditor_client.errors import InputError
 from auditor_client.kinds.asking.builder import build_request
+from auditor_client.kinds.bias_size.result import Corrections
 from auditor_client.kinds.registry import auditor_kind
 from openapi.kinds.parameters import parameters_of
 from openapi.kinds.registry import CONTRACTS
@@ -44,10 +45,14 @@ class PublicFacts:
     """Public facts that are known without a service."""
 
     def catalogue(self) -> Catalogue:
-        return Catalogue.model_validate({**CATALOGUE, "logs": [LOG]})
+        return Catalogue.model_validate(
+            {**CATALOGUE, "logs": [LOG, LOG | {"name": "applications", "traffic": None}]}
+        )
 
-    def __init__(self, source: str = "upload", people: int = 300) -> None:
-        self.source, self.people = source, people
+    def __init__(
+        self, source: str = "upload", people: int = 300, names: Mapping[str, str] | None = None
+    ) -> None:
+        self.source, self.people, self.known = source, people, names or {}
 
     def audience(self, audience_id: str) -> Audience:
         return Audience.model_validate(
@@ -63,7 +68,7 @@ class PublicFacts:
         )
 
     def names(self, _: str) -> Mapping[str, str]:
-        return {}
+        return self.known
 
     def result(self, audit_id: str) -> Any:
         raise AssertionError(audit_id)
@@ -168,11 +173,21 @@ def test_gaussian_noise_takes_rho_in_place_of_epsilon() -> None:
         ({"epsilon": 11}, "epsilon.*at most 10"),
         ({"epsilon": 0}, "epsilon.*greater than 0"),
         ({"context": ["hour"]}, "hour"),
+        ({"content": "nonsense"}, "content: .* such as content_"),
+        ({"mandate": "nonsense"}, "mandate: .* such as mandate_"),
+        ({"bins": "0.9,0.1"}, "must increase, but 0.1 follows 0.9"),
+        ({"bins": "0"}, "number of bins must be from 1 to 1000"),
+        ({"bins": "-3"}, "number of bins must be from 1 to 1000"),
+        ({"bins": 10**12}, "number of bins must be from 1 to 1000"),
+        ({"bins": "9" * 40}, "from 2 to 1001 edges, such as 0,0.5,1"),
+        ({"bins": "0.5"}, "from 2 to 1001 edges, such as 0,0.5,1"),
+        ({"bins": ""}, "from 2 to 1001 edges, such as 0,0.5,1"),
+        ({"bins": "nan,1"}, "bins: 'nan,1' is not a list of numbers like 0,0.5,1"),
     ],
 )
 def test_what_does_not_fit_is_named_with_what_would(said: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError, match=named) as caught:
-        built("score-histogram", content=CONTENT_ID, **said)
+        built("score-histogram", **({"content": CONTENT_ID} | said))
     assert "Input should" not in str(caught.value)
     assert "Value error" not in str(caught.value)
 
@@ -188,6 +203,8 @@ def test_what_a_kind_does_not_have_and_what_it_needs_are_named() -> None:
         built("log-cdf", log="jobs")
     with refuses(InputError, "no-such-numbers", "age", "score"):
         built("log-cdf", log="feed", column="age")
+    with refuses(InputError, "no-random-traffic", "applications", "feed"):
+        built("reo", log="applications")
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -196,6 +213,15 @@ def test_every_field_has_a_title_and_a_help_text(name: str) -> None:
     for each in parameters_of(CONTRACTS[name].request):
         assert each.title, each.name
         assert len(each.help) > 10, each.name
+
+
+def test_corrections_of_other_groups_are_refused_by_name() -> None:
+    test = Corrections.none([0, 0.5, 1], ["man", "woman"])
+    facts = PublicFacts(names={"g0": "man", "g1": "woman"})
+    made = built("bias-size", facts, log="feed", test=test)
+    assert [each.label for each in made.corrections] == ["g0", "g1"]
+    with refuses(InputError, "other-groups", "man", "woman", "old"):
+        built("bias-size", PublicFacts(names={"g0": "old"}), log="feed", test=test)
 
 
 def test_the_only_column_of_a_log_need_not_be_named() -> None:
