@@ -23,7 +23,7 @@ from auditor_client.stats.noise import Floats, sum_of_draws
 
 # The largest number of edges that are tested, and the number of shares that are tried at each.
 _MOST_EDGES = 12
-_LOOKS = 5
+_LOOKS = 3
 
 
 def decide_by_ratio(

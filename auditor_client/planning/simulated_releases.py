@@ -60,15 +60,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
     noises, bought = _noises(
         design.distribution, design.size_distribution, design.groups, design.bins
     )
-    generator = np.random.default_rng(_SEED + 1)
-    drawn = [
-        generator.multinomial(size, row[row > 0], len(noises))
-        for size, row in zip(sizes, shares, strict=True)
-    ]
-    used = [np.flatnonzero(row) for row in shares]
-    counts = noises.copy()
-    for group, (columns, found) in enumerate(zip(used, drawn, strict=True)):
-        counts[:, group, columns] += found
+    counts = noises + _people(design, people, gap, len(noises))
     filled = shares.max(axis=0) > 0
     totals = sizes + noises.sum(axis=2)
     low, high, stated = _sizes(design, sizes, totals, sizes + bought, size_level)
@@ -134,6 +126,18 @@ def _missing(design: AuditDesign, stated: Floats, totals: Floats) -> Floats:
     terms = (design.bins, design.distribution, 1), (1, law, 1)
     reach = noise.sum_quantile(terms, one_sided_delta(design.delta))
     return np.clip((stated - totals - (reach - 1)) / stated, 0.0, 1.0)
+
+
+@lru_cache(maxsize=2)
+def _people(design: AuditDesign, people: int, gap: float, audits: int) -> Floats:
+    """Draw the people of each bin, by audit and group: bins and thresholds judge the same ones."""
+    generator = np.random.default_rng(_SEED + 1)
+    counts = np.zeros((audits, design.groups, design.bins))
+    for group, size in enumerate(design.sizes_of_groups(people)):
+        row = design.shares(gap)[group]
+        used = np.flatnonzero(row)
+        counts[:, group, used] = generator.multinomial(size, row[used], audits)
+    return counts
 
 
 @lru_cache(maxsize=4)

@@ -35,7 +35,7 @@ _MOST_EDGES = 12
 # The law of a group is rounded three times, by half a step on average.
 _ROUNDED = 1.5
 # Number of shares that are tried in the plausible range.
-_LOOKS = 5
+_LOOKS = 3
 
 
 def decide_by_thresholds(
@@ -45,9 +45,10 @@ def decide_by_thresholds(
     level = delta / 2 / (1 if verdict == "fair" else design.pairs)
     parts = edge_levels(max(design.bins - 1, 1))
     least = level if verdict == "fair" else level * _RIGHT * float(parts.min())
-    test, of_sizes = _by_one_side, _SIZES
+    tests: type[_OneSide | _BothSides] = _OneSide
+    of_sizes = _SIZES
     if _counts_both(design, verdict):
-        test, of_sizes = _by_both_sides, _SIZES_OF_BOTH
+        tests, of_sizes = _BothSides, _SIZES_OF_BOTH
     drawn = draw(design, people, gap, least if design.exact else least * of_sizes / 4)
     filled = drawn.filled.shape[2]
     edges = np.unique(np.linspace(1, min(filled, design.bins - 1), _MOST_EDGES).astype(int))
@@ -57,13 +58,14 @@ def decide_by_thresholds(
     whole = running[:, :, -1] + drawn.empty.sum(axis=2)
     found = []
     for edge in edges:
-        below, at = running[:, :, edge - 1], level
+        at = level
         if verdict == "unfair":
             at = level * _RIGHT * float(parts[edge - 1])
+        test = tests(design, drawn, running[:, :, edge - 1], whole, int(edge), at)
         for pair in permutations(range(design.groups), 2):
             # An upper limit of the difference turned round is minus the lower limit.
             asked = (pair, design.alpha) if verdict == "fair" else (pair[::-1], -design.alpha)
-            found.append(test(design, drawn, below, whole, int(edge), *asked, at))
+            found.append(test.rejects(*asked))
     decided = np.all(found, axis=0) if verdict == "fair" else np.any(found, axis=0)
     return np.asarray(decided & ~drawn.silent)
 
@@ -75,47 +77,109 @@ def _counts_both(design: AuditDesign, verdict: Outcome) -> bool:
     return both_sides(design.bins, design.distribution, known=design.exact)
 
 
-def _by_one_side(
-    design: AuditDesign,
-    drawn: Releases,
-    below: Floats,
-    whole: Floats,
-    edge: int,
-    pair: tuple[int, int],
-    difference: float,
-    level: float,
-) -> NDArray[np.bool_]:
-    """Return whether P(R > t | first) - P(R > t | second) is certainly less than `difference`, by
-    the side of t with less noise.
-    """
-    level *= (1 - _SHARES) * (1.0 if design.exact else 1 - _SIZES)
-    lower = 2 * edge < design.bins
-    counts = below if lower else whole - below
-    noises = min(edge, design.bins - edge) * variance(design.distribution)
-    # Below the edge the groups are exchanged.
-    one, other = pair[::-1] if lower else pair
-    few, many = drawn.low[:, one], drawn.high[:, other]
-    ratio = drawn.stated[:, one] / np.maximum(drawn.stated[:, other], 1.0)
-    cells, noises = min(edge, design.bins - edge), variance(design.distribution)
-    limits = [
-        _plausible(design, drawn, counts[:, group], group, cells, level * _SHARES / 4)
-        for group in (one, other)
-    ]
-    reach = difference - drawn.missing[:, one]
+class _OneSide:
+    """Tests of an edge in all audits, by the side of it with less noise."""
 
-    def is_rejected(v: Floats) -> NDArray[np.bool_]:
-        spread = np.sqrt(
-            few * v * (1 - v)
-            + ratio**2 * many * np.clip(v - reach, 0, 1) * np.clip(1 - v + reach, 0, 1)
-            + (1 + ratio**2) * cells * noises
+    def __init__(
+        self,
+        design: AuditDesign,
+        drawn: Releases,
+        below: Floats,
+        whole: Floats,
+        edge: int,
+        level: float,
+    ) -> None:
+        self.design, self.drawn = design, drawn
+        self.level = level * (1 - _SHARES) * (1.0 if design.exact else 1 - _SIZES)
+        self.lower = 2 * edge < design.bins
+        self.counts = below if self.lower else whole - below
+        cells = min(edge, design.bins - edge)
+        self.noises = cells * variance(design.distribution)
+        self.limits = _plausible(design, drawn, self.counts, cells, self.level * _SHARES / 4)
+
+    def rejects(self, pair: tuple[int, int], difference: float) -> NDArray[np.bool_]:
+        """Return whether P(R > t | first) - P(R > t | second) is certainly less than
+        `difference`.
+        """
+        # Below the edge the groups are exchanged.
+        one, other = pair[::-1] if self.lower else pair
+        few, many = self.drawn.low[:, one], self.drawn.high[:, other]
+        ratio = self.drawn.stated[:, one] / np.maximum(self.drawn.stated[:, other], 1.0)
+        reach = difference - self.drawn.missing[:, one]
+
+        def is_rejected(v: Floats) -> NDArray[np.bool_]:
+            q = np.clip(v - reach, 0, 1)
+            people = few * v * (1 - v) + ratio**2 * many * q * (1 - q)
+            spread = np.sqrt(people + (1 + ratio**2) * self.noises)
+            w = np.clip(v + _ONE_SIDED_CELL * spread / few - reach, 0, 1)
+            value = self.counts[:, one] - few * v - ratio * (self.counts[:, other] - many * w)
+            # Half a step of a whole count
+            return np.asarray(value + 0.5 <= special.ndtri(self.level) * spread)
+
+        return _rejects_all([self.limits[one], self.limits[other]], reach, is_rejected)
+
+
+class _BothSides:
+    """Tests of an edge in all audits by both sides of it, as in `stats.centred_difference`."""
+
+    def __init__(
+        self,
+        design: AuditDesign,
+        drawn: Releases,
+        below: Floats,
+        whole: Floats,
+        edge: int,
+        level: float,
+    ) -> None:
+        self.design, self.drawn = design, drawn
+        self.above, self.whole = whole - below, whole
+        self.cells = design.bins - edge, edge
+        # Parts of the level, also where sizes are known: for sizes, and for the check of all people
+        level *= 1 - _SIZES_OF_BOTH - _MISSING
+        self.level = level * (1 - _SHARES)
+        part = level * _SHARES / 4
+        self.limits = _plausible(design, drawn, self.above, self.cells[0], part)
+
+    def rejects(self, pair: tuple[int, int], difference: float) -> NDArray[np.bool_]:
+        """Return whether P(R > t | first) - P(R > t | second) is certainly less than
+        `difference`.
+        """
+        one, other = pair
+        step = self._step(pair)
+        weights = list(_weights(self.design, self.drawn, pair))
+
+        def is_rejected(v: Floats) -> NDArray[np.bool_]:
+            # The test uses the better ends of cells, the limit the worse ones.
+            u = np.clip(v - step, 0, 1)
+            w = np.clip(u - difference + 2 * step, 0, 1)
+            first, second = self._variance(one, u), self._variance(other, w)
+            ours = self.above[:, one] - u * self.whole[:, one]
+            theirs = self.above[:, other] - w * self.whole[:, other]
+            rejected = np.ones(len(u), dtype=np.bool_)
+            for weight, asked in weights:
+                spread = np.sqrt(first + weight**2 * second)
+                # Half a person of each group, and its law rounded to a lattice
+                rounding = 0.5 + _ROUNDED * np.maximum(_FINEST, spread / _STEPS)
+                value = ours - weight * theirs + (1 + weight) * rounding
+                rejected &= ~asked | (value <= special.ndtri(self.level) * spread)
+            return rejected
+
+        return _rejects_all([self.limits[one], self.limits[other]], difference, is_rejected)
+
+    def _step(self, pair: tuple[int, int]) -> Floats:
+        """Return the width of a cell of the grid of shares."""
+        people = self.drawn.low[:, pair]
+        noises = self.design.bins * variance(self.design.distribution)
+        spread = (np.sqrt(people + noises) / 2 / people).min(axis=1)
+        return np.asarray(2.0 ** np.round(np.log2(_CELL * spread)))
+
+    def _variance(self, group: int, share: Floats) -> Floats:
+        """Return the variance of C - share·(C + R), with C people above the edge and R below it."""
+        inside, outside = self.cells
+        noises = ((1 - share) ** 2 * inside + share**2 * outside) * variance(
+            self.design.distribution
         )
-        width = _ONE_SIDED_CELL * spread / few
-        w = np.clip(v + width - reach, 0, 1)
-        # Half a step of a whole count
-        value = counts[:, one] - ratio * counts[:, other] - few * v + ratio * many * w + 0.5
-        return np.asarray(value <= special.ndtri(level) * spread)
-
-    return _rejects_all(limits, reach, is_rejected)
+        return np.asarray(self.drawn.high[:, group] * share * (1 - share) + noises)
 
 
 def _rejects_all(
@@ -137,66 +201,14 @@ def _rejects_all(
     return np.asarray((found & (low - other_high <= difference)) | (high - other_low < difference))
 
 
-def _by_both_sides(
-    design: AuditDesign,
-    drawn: Releases,
-    below: Floats,
-    whole: Floats,
-    edge: int,
-    pair: tuple[int, int],
-    difference: float,
-    level: float,
-) -> NDArray[np.bool_]:
-    """Return the same by both sides of t, as `stats.centred_difference` tests it."""
-    one, other = pair
-    above, cells = whole - below, (design.bins - edge, edge)
-    # Parts of the level, also where sizes are known: for sizes, and for the check of all people
-    level *= 1 - _SIZES_OF_BOTH - _MISSING
-    part, level = level * _SHARES / 4, level * (1 - _SHARES)
-    limits = [_plausible(design, drawn, above[:, group], group, cells[0], part) for group in pair]
-    # Shares lie in cells of a grid: the test uses the better ends, the limit the worse ones.
-    people, noises = drawn.low[:, pair], design.bins * variance(design.distribution)
-    spread_of_shares = (np.sqrt(people + noises) / 2 / people).min(axis=1)
-    step = 2.0 ** np.round(np.log2(_CELL * spread_of_shares))
-
-    def is_rejected(v: Floats) -> NDArray[np.bool_]:
-        u = np.clip(v - step, 0, 1)
-        w = np.clip(u - difference + 2 * step, 0, 1)
-        rejected = np.ones(len(whole), dtype=np.bool_)
-        for weight, asked in _weights(design, drawn, pair):
-            spread = np.sqrt(
-                _variance(design, drawn.high[:, one], u, cells)
-                + weight**2 * _variance(design, drawn.high[:, other], w, cells)
-            )
-            value = above[:, one] - u * whole[:, one]
-            value = value - weight * (above[:, other] - w * whole[:, other])
-            # Half a person of each group, and its law rounded to a lattice
-            value += (1 + weight) * (0.5 + _ROUNDED * np.maximum(_FINEST, spread / _STEPS))
-            rejected &= ~asked | (value <= special.ndtri(level) * spread)
-        return rejected
-
-    return _rejects_all(limits, difference, is_rejected)
-
-
 def _plausible(
-    design: AuditDesign,
-    drawn: Releases,
-    above: Floats,
-    group: int,
-    cells: int,
-    level: float,
-) -> tuple[Floats, Floats]:
-    """Return the limits of a group's share above the edge, as in `chernoff.limits`."""
+    design: AuditDesign, drawn: Releases, counts: Floats, cells: int, level: float
+) -> list[tuple[Floats, Floats]]:
+    """Return limits of each group's share above the edge, as in `chernoff.limits`."""
     law = sum_of_draws(design.distribution, cells)
-    few, many = drawn.low[:, group], drawn.high[:, group]
-    return 1 - share_limits(many - above, many, law, level), share_limits(above, few, law, level)
-
-
-def _variance(design: AuditDesign, people: Floats, share: Floats, cells: tuple[int, int]) -> Floats:
-    """Return the variance of C - share·(C + R), with C people above the edge and R below it."""
-    inside, outside = cells
-    noises = ((1 - share) ** 2 * inside + share**2 * outside) * variance(design.distribution)
-    return np.asarray(people * share * (1 - share) + noises)
+    low = 1 - share_limits(drawn.high - counts, drawn.high, law, level)
+    high = share_limits(counts, drawn.low, law, level)
+    return [(low[:, group], high[:, group]) for group in range(design.groups)]
 
 
 def _weights(
