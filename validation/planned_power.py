@@ -52,17 +52,20 @@ class Plan:
 
 def plans() -> Iterator[Plan]:
     """Yield the plans of the table."""
-    for audience in ("upload", "confirmed", "sample"):
-        for epsilon in (0.25, 1.0, 2.0):
-            yield Plan(audience, epsilon)
-        yield Plan(audience, 1.0, bins=60)
-        yield Plan(audience, 1.0, alpha=0.1)
-        yield Plan(audience, 1.0, groups=5)
-        yield Plan(audience, 1.0, ratios=(1, 5))
-        yield Plan(audience, 1.0, groups=5, criterion="bins")
-        yield Plan(audience, 1.0, criterion="bins")
-        yield Plan(audience, 1.0, criterion="four-fifths")
-        yield Plan(audience, 1.0, groups=4, criterion="four-fifths")
+    for epsilon in (0.25, 1.0, 2.0):
+        yield Plan("upload", epsilon)
+    yield Plan("upload", 1.0, bins=60)
+    yield Plan("upload", 1.0, groups=5)
+    yield Plan("upload", 1.0, ratios=(1, 5))
+    yield Plan("upload", 1.0, criterion="four-fifths")
+    yield Plan("confirmed", 1.0)
+    yield Plan("confirmed", 1.0, alpha=0.1)
+    yield Plan("confirmed", 1.0, groups=5)
+    yield Plan("confirmed", 1.0, ratios=(1, 5))
+    yield Plan("confirmed", 1.0, criterion="bins")
+    yield Plan("confirmed", 1.0, groups=4, criterion="four-fifths")
+    yield Plan("sample", 0.25)
+    yield Plan("sample", 1.0)
 
 
 def even(bins: int, gap: float) -> tuple[Shares, Shares]:

@@ -42,7 +42,7 @@ def decide_by_ratio(
             whole = delta / 2 * float(parts[edge - 1]) / (design.groups * (design.groups - 1))
         own = whole if design.exact else whole * (1 - _SIZES)
         drawn = draw(design, people, gap, whole if design.exact else whole * _SIZES / 4)
-        above = drawn.filled[:, :, edge:].sum(axis=2)
+        above = drawn.counts[:, :, edge:].sum(axis=2)
         counts = _may_count(design, drawn, above, edge, delta / 2 * _SELECTION)
         for one, other in permutations(range(design.groups), 2):
             limit = 1 / FOUR_FIFTHS if verdict == "fair" else FOUR_FIFTHS

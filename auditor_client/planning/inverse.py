@@ -1,7 +1,7 @@
 """Inverse planning: results that given people, or a given epsilon, allow.
 
 Each function solves `plan.verdict_size` for another variable. All answers are forecasts of the same
-kind: simulated audits of the hardest known platform, accurate to about three in a hundred.
+kind: simulated audits of a platform with evenly spread scores.
 """
 
 import math

@@ -1,10 +1,11 @@
 """Power of audits of a given size, by seeded simulation of complete audits.
 
-The simulated platform is the hardest known fair platform for a verdict. For verdicts about single
-bins, its scores are uniform in three bins. Two bins have more sampling error each but fewer chances
-to err; many bins have little error each (numbers: docs/explanation/intervals.md). For verdicts by
-distribution, its scores are uniform in all bins. A gap g moves that share of one group to the first
-bin and of all others to the second. Seeds are fixed, so the same call has the same result.
+For verdicts about single bins, the simulated platform is the hardest that we know: its scores are
+uniform in three bins. Two bins have more sampling error each but fewer chances to err; many bins
+have little error each (numbers: docs/explanation/intervals.md). For verdicts by distribution, its
+scores are uniform in all bins; ties at few scores are harder (docs/explanation/planning.md). A gap
+g moves that share of one group to the first bin and of all others to the second. Seeds are fixed,
+so the same call has the same result.
 
 `fast_power` gives a faster approximation; this module checks it.
 """
@@ -36,7 +37,7 @@ class AuditDesign:
 
     `rate` is the noise of each count and `size_rate` that of a bought size: a distribution, or the
     rate of discrete Laplace noise. The noises of `releases` pooled releases add up. `shape` holds
-    the shares of all people together, if known (default: the hardest platform). `criterion` defines
+    the shares of all people together, if known (default: an even spread). `criterion` defines
     what the verdict covers: single bins, or thresholds too. `ratios` are the sizes of the groups
     relative to the smallest (default: equal groups).
 
@@ -85,7 +86,6 @@ class AuditDesign:
         """Return one row of shares per group, with a fairness gap of exactly `gap`."""
         if self.criterion == "four-fifths":
             return self._shares_above_one_edge(gap)
-        # An edge is hardest to judge in the middle, with the noise of all bins.
         filled = self.bins if self.criterion == "distribution" else min(_FILLED, self.bins)
         shape = np.repeat([1 / filled, 0.0], [filled, self.bins - filled])
         if self.shape is not None:

@@ -131,14 +131,14 @@ def verdict_size(
     `criterion` defines what the verdict covers (default: every bin and every threshold). `audience`
     is the origin of the people; it replaces `sizes`. A platform with `true_gap` is called fair
     within alpha, and one with a gap of 2·alpha unfair, each in a share `power` of audits. That is a
-    forecast, not a proof. It simulates 600 seeded audits of the hardest known platform (see
-    `power_simulation`) and approximates each interval by a saddlepoint (`fast_power`). The number
-    of people is accurate to about 3 %. "simulated" computes the intervals of 100 audits and takes
-    seconds. `shape`, the shares of the bins for all people together, may replace the hardest
-    platform. `size_epsilon` is by default a quarter of epsilon, `size_rho` a sixteenth of rho.
-    `ratios` are the sizes of unequal groups relative to each other, such as (1, 5); the answer is
-    the size of the smallest. Four-fifths does not depend on alpha: its unfair platform has a ratio
-    of .64 above one edge.
+    forecast, not a proof. It simulates 600 seeded audits of a platform whose scores are spread
+    evenly (for single bins in three of them, which is harder), and approximates each interval
+    (`fast_power`). "simulated" computes the intervals of 100 audits and takes seconds. `shape`, the
+    shares of the bins for all people together, may replace the even spread: scores tied at few
+    values need more people. `size_epsilon` is by default a quarter of epsilon, `size_rho` a
+    sixteenth of rho. `ratios` are the sizes of unequal groups relative to each other, such as
+    (1, 5); the answer is the size of the smallest. Four-fifths does not depend on alpha: its unfair
+    platform has a ratio of .64 above one edge.
     """
     check_question(alpha, delta, groups, bins, match_rate)
     check_power(power)

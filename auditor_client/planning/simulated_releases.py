@@ -21,8 +21,9 @@ _MOST_CELLS = 6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Releases:
-    """Counts of bins with and without people, and sizes, by audit and group."""
+    """Counts of all bins, of those with and without people, and sizes, by audit and group."""
 
+    counts: Floats
     filled: Floats
     empty: Floats
     low: Floats
@@ -71,6 +72,7 @@ def draw(design: AuditDesign, people: int, gap: float, size_level: float) -> Rel
     silent = ((low < 1) | (nobody & (missing > 0))).any(axis=1)
     low = np.maximum(low, 1.0)
     return Releases(
+        counts,
         counts[:, :, filled],
         counts[:, :, ~filled],
         low,
@@ -85,7 +87,7 @@ def groups_of(design: AuditDesign, drawn: Releases, people: int, number: int) ->
     """Return one of the releases in the form of `gap_bounds`."""
     groups = []
     for i in range(design.groups):
-        table = tuple(int(c) for part in (drawn.filled, drawn.empty) for c in part[number, i])
+        table = tuple(int(count) for count in drawn.counts[number, i])
         noisy = design.sizes == "noisy" and not design.exact
         size = GroupSizeEstimate(
             sum(table),

@@ -1,8 +1,8 @@
 """Power of simulated audits for verdicts about thresholds, by normal tails.
 
 The releases are those of `simulated_releases`, and the tests those of `thresholds`. Normal tails
-replace exact sums, because a tail is a sum of many people and noises. Bins with people come first
-and empty ones after them, as on the hardest platform. No verdict depends on this module.
+replace exact sums, because a tail is a sum of many people and noises. No verdict depends on this
+module.
 """
 
 import math
@@ -50,12 +50,11 @@ def decide_by_thresholds(
     if _counts_both(design, verdict):
         tests, of_sizes = _BothSides, _SIZES_OF_BOTH
     drawn = draw(design, people, gap, least if design.exact else least * of_sizes / 4)
-    filled = drawn.filled.shape[2]
-    edges = np.unique(np.linspace(1, min(filled, design.bins - 1), _MOST_EDGES).astype(int))
-    if not len(edges) or design.bins < 2:
-        return np.full(len(drawn.filled), verdict == "fair")
-    running = np.cumsum(drawn.filled, axis=2)
-    whole = running[:, :, -1] + drawn.empty.sum(axis=2)
+    if design.bins < 2:
+        return np.full(len(drawn.counts), verdict == "fair")
+    edges = np.unique(np.linspace(1, design.bins - 1, _MOST_EDGES).astype(int))
+    running = np.cumsum(drawn.counts, axis=2)
+    whole = running[:, :, -1]
     found = []
     for edge in edges:
         at = level
