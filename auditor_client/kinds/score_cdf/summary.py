@@ -38,9 +38,9 @@ def _distance(audit: ScoreCdfResult, delta: float) -> str:
     widest = max(audit.kolmogorov_smirnov(delta), key=lambda each: each.value)
     first, second = widest.groups
     return (
-        f"The shares of {first} and {second} below any one score differ by at most"
-        f" {upper(100 * widest.high, 1)} percentage points: the largest difference lies"
-        f" {format_interval(100 * widest.low, 100 * widest.high, 1)} points ({confidence(delta)})."
+        f"The largest difference between the shares of {first} and {second} below any one score"
+        f" lies {format_interval(100 * widest.low, 100 * widest.high, 1)} percentage points"
+        f" ({confidence(delta)})."
     )
 
 
