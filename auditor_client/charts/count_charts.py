@@ -41,7 +41,7 @@ def limits_chart(
         y=alt.Y("name:N", title=None, sort=order, scale=alt.Scale(domain=order))
     )
     whisker = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(
-        x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
+        x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8)), x2="high:Q"
     )
     point = base.mark_point(filled=True, size=70, opacity=1, color=COLOURS[0])
     layers = whisker + point.encode(x="value:Q")
