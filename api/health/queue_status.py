@@ -59,7 +59,7 @@ def read_queue_status(session: Session) -> Queue:
         .order_by(col(AuditRow.finished_at).desc())
     ).all()
     times = [
-        (finished - submitted).total_seconds()
+        max(0.0, (finished - submitted).total_seconds())
         for state, _, submitted, finished in ended[:_TIMED]
         if state == "released" and finished
     ]
