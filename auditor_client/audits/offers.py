@@ -46,9 +46,9 @@ class Offer:
     def refuse_hopeless(self, said: Mapping[str, Any]) -> None:
         """Refuse defaults that cannot answer; who gives another ε or ρ has chosen.
 
-        People who have reached their lifetime cap are refused with any ε.
+        People whom no choice of noise helps are refused with any ε.
         """
-        chosen = self._noise_chosen(said) and not self.forecast.used_up
+        chosen = self._noise_chosen(said) and not self.forecast.at_any_noise
         if self.forecast.answers is not False or chosen:
             return
         raise InputError(

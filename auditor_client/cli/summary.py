@@ -17,7 +17,7 @@ def result_document(
     """Return an audit's result and cost, as `--json` prints it."""
     kind = kind_of(audit)
     judged = kind.judgement(alpha, delta)
-    return _document(audit, kind.summariser(audit, judged), judged)
+    return _document(audit, kind.answer(audit, judged), judged)
 
 
 def show_result(
@@ -31,7 +31,7 @@ def show_result(
     """Print the answer of an audit; `more` are facts that a command adds."""
     kind = kind_of(audit)
     judged = kind.judgement(alpha, delta)
-    answer, added = kind.summariser(audit, judged), dict(more or {})
+    answer, added = kind.answer(audit, judged), dict(more or {})
     if as_json:
         print_json({**_document(audit, answer, judged), **added})
         return

@@ -6,7 +6,7 @@ Only the receipt is used, so that every reader of it computes the same numbers.
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from auditor_client.fairness.metric_selection import Found, MetricSelection
 from auditor_client.fairness.metrics.mixin import MetricsMixin
@@ -45,13 +45,13 @@ def analyse(
     """
     kind, chosen = kind_of(audit), selection or MetricSelection()
     judged = kind.judgement(alpha, delta)
-    answer = kind.summariser(audit, judged)
+    answer = kind.answer(audit, judged)
     fields: dict[str, Any] = {
         "verdict": answer.verdict,
         "sentence": answer.sentence,
         "words": " ".join(answer.details),
         "numbers": audit.numbers(),
-        **(kind.analyst(audit, judged) if kind.analyst else {}),
+        **kind.added_fields(audit, judged),
     }
     return AuditFound(
         name=name or audit.id,
@@ -59,7 +59,7 @@ def analyse(
         alpha=judged.alpha,
         delta=delta,
         **_stated(audit),
-        metrics=_metrics(audit, chosen, delta) if isinstance(audit, MetricsMixin) else (),
+        metrics=_metrics(audit, chosen, delta) if _has_metrics(audit) else (),
         **fields,
     )
 
@@ -90,6 +90,10 @@ def _stated(audit: Result[Any]) -> dict[str, Any]:
         "debit": str(release.price.debit),
         "currency": release.price.currency,
     }
+
+
+def _has_metrics(audit: Result[Any]) -> TypeGuard[MetricsMixin]:
+    return isinstance(audit, MetricsMixin) and not kind_of(audit).lacks_groups(audit)
 
 
 def _metrics(

@@ -52,9 +52,10 @@ class AuditorKind:
     document (`AuditFound`), and `narrator` adds sections of HTML to the report. `measurer` gives
     the unit of a part of a request (default: single people or rows). `tolerance` is the number with
     which verdicts compare, if the user can choose it. `asking` holds the kind's additions to
-    requests made from its contract. `decrypted_here`: only the process that ran an audit can read
-    its numbers. `demonstration` are the fields of a request that suits the demo's platform, where
-    they differ from the contract's example.
+    requests made from its contract. A result with fewer than `least_groups` groups has no verdict
+    and no charts: its answer is the released numbers. `decrypted_here`: only the process that ran
+    an audit can read its numbers. `demonstration` are the fields of a request that suits the demo's
+    platform, where they differ from the contract's example.
     """
 
     contract: KindContract
@@ -67,6 +68,7 @@ class AuditorKind:
     measurer: Measurer | None = None
     tolerance: Tolerance | None = None
     asking: AskingHalf = field(default_factory=AskingHalf)
+    least_groups: int = 1
     decrypted_here: bool = False
     demonstration: Mapping[str, Any] = field(default_factory=dict)
 
@@ -88,13 +90,31 @@ class AuditorKind:
 
     def summary(self, result: Any, alpha: float | None = None, delta: float = 0.05) -> Summary:
         """Return the sentence, details and table of a result."""
-        return self.summariser(result, self.judgement(alpha, delta))
+        return self.answer(result, self.judgement(alpha, delta))
+
+    def answer(self, result: Any, judged: Judgement) -> Summary:
+        """Return the sentence, details and table of a result at a judgement."""
+        if self.lacks_groups(result):
+            return _ANSWER_WITHOUT_VERDICT(result)
+        return self.summariser(result, judged)
+
+    def added_fields(self, result: Any, judged: Judgement) -> Mapping[str, Any]:
+        """Return the fields that the kind adds to the results document."""
+        if self.analyst is None or self.lacks_groups(result):
+            return {}
+        return self.analyst(result, judged)
+
+    def added_sections(self, result: Any, found: "AuditFound") -> list[str]:
+        """Return the sections that the kind adds to the report."""
+        if self.narrator is None or self.lacks_groups(result):
+            return []
+        return self.narrator(result, found)
 
     def figures(
         self, result: Any, alpha: float | None = None, delta: float = 0.05
     ) -> tuple[PresentedChart, ...]:
         """Return the charts of a result."""
-        if self.illustrator is None:
+        if self.illustrator is None or self.lacks_groups(result):
             return ()
         return self.illustrator(result, self.judgement(alpha, delta))
 
@@ -106,3 +126,13 @@ class AuditorKind:
             unit = self.measurer(request, part.name) if self.measurer else PartUnit(counted)
             found.append(StatedError(part.name, part.error_95 / unit.units, unit.counted))
         return tuple(found)
+
+    def lacks_groups(self, result: Any) -> bool:
+        """Return whether a result has too few groups for a verdict."""
+        groups = getattr(result.release, "groups", None)
+        return groups is not None and len(groups) < self.least_groups
+
+
+_ANSWER_WITHOUT_VERDICT: Callable[[Any], Summary] = OnFirstUse(
+    "auditor_client.kinds.too_few_groups", "summarise"
+)

@@ -50,14 +50,14 @@ class Forecast:
     """Forecast of an audit: a sentence, whether the audit can answer, and what would be enough.
 
     `answers` is None if the kind has no verdict. A request whose `answers` is False should be
-    refused before it is paid, unless the user insists. `used_up`: no choice of noise helps, because
-    these people have reached their lifetime cap.
+    refused before it is paid, unless the user insists. `at_any_noise`: no choice of noise helps,
+    because these people have reached their lifetime cap, or are too few groups.
     """
 
     sentence: str
     answers: bool | None = None
     enough: str = ""
-    used_up: bool = False
+    at_any_noise: bool = False
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.sentence, self.enough)))

@@ -43,7 +43,7 @@ def within_lifetime(
         "so it would count hardly any of them.",
         answers=False,
         enough=f"Use other people{_smaller(request, asked, left)}.",
-        used_up=True,
+        at_any_noise=True,
     )
 
 

@@ -57,7 +57,7 @@ def body(
             *(figure(each.chart, each.caption) for each in figures),
             table_of(answer.table) if answer.table else "",
         ),
-        *(kind.narrator(audit, found) if kind.narrator else ()),
+        *kind.added_sections(audit, found),
         *_metrics(found),
         section("Price", *paragraphs(_paid(audit))),
         section("Assumptions", bullets([*answer.assumptions, *audit.release.rules])),

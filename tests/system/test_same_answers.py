@@ -356,6 +356,34 @@ def test_every_way_to_an_audit_gives_the_same_sentence(
     assert read(unnamed, None, 0.05).headline == unnamed.summary().sentence
 
 
+@pytest.mark.parametrize("kind", ["score-histogram", "outcome-test"])
+def test_one_group_is_refused_before_the_payment_and_has_no_verdict_after_it(
+    lab: Lab, kind: str, tmp_path: Path
+) -> None:
+    one = lab.auditor.audiences.sample("gender", {"woman": 30})
+    request = request_of(lab, kind).model_copy(update={"audience_id": one.id})
+    command = [
+        one.id if word == lab.people.id else word for word in command_of(lab, kind, "", tmp_path)
+    ]
+    before = remaining(lab)
+    refused = CliRunner().invoke(app, ["audit", kind, *command, "--profile", "lab"])
+    assert "Upload at least two groups. Nothing was paid." in one_line(refused.stderr)
+    assert remaining(lab) == before
+    audit = lab.auditor.audits.run_request(request, progress=False)
+    sentence = audit.summary().sentence
+    assert sentence.startswith("No verdict")
+    receipt = audit.save_receipt(tmp_path / "receipt.json")
+    for printed in (
+        said("audit", "show", audit.id, "--profile", "lab"),
+        said("analyse", receipt),
+        said("report", receipt, "--out", tmp_path / "r"),
+    ):
+        assert one_line(printed).startswith(sentence)
+    with console_session(lab.auditor) as console:
+        assert headline(console.page(f"/audits/{audit.id}"), {}) == sentence
+        assert sentence in console.page(f"/audits/{audit.id}/report.html")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_report_has_chart_table_price_and_checks(
     released: Callable[[str], Result[Any]], kind: str, tmp_path: Path

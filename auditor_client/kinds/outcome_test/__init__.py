@@ -14,6 +14,7 @@ KIND = AuditorKind(
     forecaster=OnFirstUse(f"{__name__}.forecast", "forecast"),
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     tolerance=Tolerance(0.0, "Tolerated difference of outcomes"),
+    least_groups=2,
     asking=ASKING,
     demonstration={"bins": {"edges": [0, 0.1, 0.2, 1]}, "epsilon": "2"},
 )

@@ -25,6 +25,7 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
             "An outcome test compares at least two groups.",
             answers=False,
             enough="Upload at least two groups.",
+            at_any_noise=True,
         )
     name, people = audience.smallest
     rows = request.rows_per_person

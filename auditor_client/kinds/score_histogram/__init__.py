@@ -13,5 +13,6 @@ KIND = AuditorKind(
     illustrator=OnFirstUse(f"{__name__}.charts", "illustrate"),
     analyst=OnFirstUse(f"{__name__}.analysis", "analyse_histogram"),
     narrator=OnFirstUse(f"{__name__}.report", "sections"),
+    least_groups=2,
     tolerance=Tolerance(0.2, "Tolerated gap α", of_study=True),
 )

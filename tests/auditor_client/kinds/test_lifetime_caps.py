@@ -57,7 +57,7 @@ def test_people_within_the_cap_are_forecast_as_before(used: str, asked: str) -> 
 
 def test_people_above_the_cap_are_named_before_the_payment() -> None:
     told = within_lifetime(GOOD, request(epsilon="1"), costing("2"), Decimal("9.5"), CAP)
-    assert (told.answers, told.used_up) == (False, True)
+    assert (told.answers, told.at_any_noise) == (False, True)
     assert "9.5" in told.sentence
     # Half a rho is left, a quarter of the price: half of the epsilon.
     assert told.enough.endswith("at most ε 0.5.")
