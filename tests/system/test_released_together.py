@@ -239,6 +239,21 @@ def test_told_to_stop_it_releases_what_was_made(
     assert states(at_work.store, audits) == ["released"] * 3
 
 
+@pytest.mark.parametrize("for_good", [False, True])
+def test_who_lost_an_audit_does_not_give_it_back(
+    host: Deployment, at_work: Worker, for_good: bool
+) -> None:
+    """Its successor would draw, and could release nothing."""
+    store, [audit] = host.service.store, several(host, "Engineer")
+    lost = at_work._claim()
+    assert lost is not None
+    set_row(store, audit, claim="another")
+    at_work._give_back(lost, "internal", for_good=for_good)
+    [row] = rows(store, [audit])
+    assert (row.state, row.claim, row.attempts) == ("running", "another", 0)
+    set_row(store, audit, lease_until=now() - timedelta(seconds=1))
+
+
 def test_all_that_is_under_way_is_parked(host: Deployment, at_work: Worker) -> None:
     audits = several(host, *["Engineer"] * 2)
     found = made(at_work, 2)

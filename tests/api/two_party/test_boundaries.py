@@ -4,7 +4,7 @@ A service that was killed comes back on the same database with no party in memor
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import select
 
 from api.app.compose import make_simulated_platform
+from api.audits import final_failures
 from api.audits.submission import AuditSubmission
 from api.db import AuditRow, EntryRow
 from api.kernel import failpoints
@@ -32,12 +33,14 @@ from api.kinds.two_party import terms_of
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from api.two_party.delivery import deliver_all_releases
+from api.two_party.failures import fail_run
 from api.two_party.timeouts import end_stale_runs
 from auditor_client import Auditor
 from auditor_client.audiences.weighted import WeightedAudience
 from auditor_client.errors import UnsupportedAuditError
 from openapi.resources import Audit
 from platform_sim import SimulatedPlatform, World
+from privacy.two_party import EncryptedTable
 from tests.refusals import refuses
 from tests.system.raw import usernames
 from tests.two_parties import Conversation, auditor_at, integers, one, weighted
@@ -206,6 +209,77 @@ def test_a_run_that_was_overtaken_cannot_answer(talk: Conversation) -> None:
     talk.service = other
     assert talk.talk(talk.party()) is None
     settled(talk)
+
+
+def once(monkeypatch: pytest.MonkeyPatch, at: Failpoint, act: Callable[[], object]) -> list[int]:
+    """Act when a run first comes to this boundary; return a list with an item for each draw."""
+    left, draws = [act], list[int]()
+
+    def hit(boundary: Failpoint) -> None:
+        draws.extend([1] * (boundary is Failpoint.NOISED))
+        if boundary is at and left:
+            left.pop()()
+
+    monkeypatch.setattr(failpoints, "hit", hit)
+    return draws
+
+
+def test_a_run_that_is_replaced_after_its_draw_cannot_answer(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies, fresh = list[bytes](), talk.party()
+    once(monkeypatch, Failpoint.NOISED, lambda: replies.append(talk.send(fresh.start())))
+    with pytest.raises(BeginAgainError):
+        talk.talk(talk.party())
+    assert (talk.state, talk.entries("answer")) == ("running", 0)
+    message = fresh.receive(replies[0])
+    while message is not None:
+        message = fresh.receive(talk.send(message))
+    settled(talk)
+
+
+def test_an_audit_that_ends_after_the_draw_is_not_answered(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, audit = talk.service.store, talk.audit.id
+    once(monkeypatch, Failpoint.NOISED, lambda: fail_run(store, audit, None, "timed-out"))
+    with pytest.raises(BeginAgainError):
+        talk.talk(talk.party())
+    assert (talk.state, talk.entries("failure"), talk.entries("answer")) == ("failed", 1, 0)
+
+
+def test_a_run_of_an_audit_that_must_fail_draws_no_noise(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run has failed after its draw, and its failure is not committed yet."""
+    store, audit = talk.service.store, talk.audit.id
+
+    def must_fail() -> None:
+        final_failures.mark(store, audit, lambda: fail_run(store, audit, None, "internal"))
+
+    draws = once(monkeypatch, Failpoint.REDUCED, must_fail)
+    with pytest.raises(ConflictError):
+        talk.talk(talk.party())
+    assert (talk.state, talk.entries("failure"), talk.entries("answer")) == ("failed", 1, 0)
+    assert draws == []
+
+
+def test_noise_that_cannot_be_added_is_not_drawn_again(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws = 0
+
+    def drawn(*_: object) -> None:
+        nonlocal draws
+        draws += 1
+        raise ValueError("no such number")
+
+    monkeypatch.setattr(EncryptedTable, "plus", drawn)
+    for _ in range(2):
+        with pytest.raises(ConflictError):
+            talk.talk(talk.party())
+    assert (talk.state, draws) == ("failed", 1)
+    assert (talk.charges(), talk.entries("failure"), talk.entries("answer")) == (1, 1, 0)
 
 
 def test_a_run_that_begins_while_another_is_answered_begins_nothing(

@@ -195,6 +195,23 @@ def test_a_run_that_began_before_another_read_must_begin_again(
     assert spent(talk) == {}
 
 
+def test_a_run_that_was_replaced_reads_nobody(
+    service: Deployment, auditor: Auditor, world: World, watched: Watched
+) -> None:
+    people = weighted(auditor, usernames(world, ROWS), ["a"] * ROWS)
+    talk = Conversation.begin(service, auditor, people, epsilon=1)
+    # HELLO, KEY and WEIGHTS are answered: the next message reads.
+    message, replaced = talk.talk(talk.party(), 3), talk.service
+    assert message is not None
+    talk.die()
+    talk.talk(talk.party(), 1)
+    talk.service = replaced
+    with pytest.raises(BeginAgainError):
+        talk.send(message)
+    assert talk.state == "charged"
+    assert seen(watched) == set()
+
+
 def test_a_cancellation_gives_back_to_exactly_the_recorded_people(
     service: Deployment, auditor: Auditor, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

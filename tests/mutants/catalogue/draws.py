@@ -6,6 +6,7 @@ ONE_DRAW = "tests/system/test_one_draw.py"
 ENCODABLE = "tests/api/audits/test_noise_limits.py"
 MATCHER = "tests/api/audiences/test_background_matcher.py"
 QUOTA = "tests/system/test_matching_quota.py"
+BOUNDARIES = "tests/api/two_party/test_boundaries.py"
 
 MUTANTS = (
     Mutant(
@@ -129,5 +130,52 @@ MUTANTS = (
         "exact = exponent * factor * nodes.bounds.added.l1 / room",
         "exact = exponent * nodes.bounds.added.l1 / room",
         (f"{ENCODABLE}::test_a_running_count_adds_up_the_noise_of_many_nodes[30]",),
+    ),
+    Mutant(
+        "a_replaced_run_answers",
+        "A run that another run replaced after its draw commits its answer.",
+        "api/two_party/exchange.py",
+        "if row.run != run.name or session.exec(running.with_for_update()).first() is None:",
+        "if session.exec(running.with_for_update()).first() is None:",
+        (f"{BOUNDARIES}::test_a_run_that_is_replaced_after_its_draw_cannot_answer",),
+    ),
+    Mutant(
+        "an_ended_audit_answers",
+        "A run commits its answer although its audit has ended since the draw.",
+        "api/two_party/exchange.py",
+        "if row.run != run.name or session.exec(running.with_for_update()).first() is None:",
+        "if row.run != run.name:",
+        (f"{BOUNDARIES}::test_an_audit_that_ends_after_the_draw_is_not_answered",),
+        raises=("ConflictError",),
+    ),
+    Mutant(
+        "a_marked_run_draws",
+        "A run draws noise on the charge of an audit that must fail after the draw of another run.",
+        "api/two_party/platform_half.py",
+        "        finish_failed(self.audit.id)\n        self.drawn = True\n",
+        "        self.drawn = True\n",
+        (f"{BOUNDARIES}::test_a_run_of_an_audit_that_must_fail_draws_no_noise",),
+    ),
+    Mutant(
+        "noise_that_was_not_added_was_not_drawn",
+        "A run counts as drawn only when the waist has returned.",
+        "api/two_party/platform_half.py",
+        "        self.drawn = True\n"
+        "        noisy = waist.release(plan, {SUMS: table}, paid=paid)[SUMS]\n",
+        "        noisy = waist.release(plan, {SUMS: table}, paid=paid)[SUMS]\n"
+        "        self.drawn = True\n",
+        (f"{BOUNDARIES}::test_noise_that_cannot_be_added_is_not_drawn_again",),
+        raises=("ValueError",),
+    ),
+    Mutant(
+        "a_lost_audit_is_given_back",
+        "A worker gives back, or fails, an audit that another worker has claimed since.",
+        "api/audits/queue/worker.py",
+        "            rows = leases.still_held(session, [audit])\n"
+        "            if not rows:\n"
+        "                return\n"
+        "            [row] = rows\n",
+        "            row = session.get_one(AuditRow, audit.id)\n",
+        ("tests/system/test_released_together.py::test_who_lost_an_audit_does_not_give_it_back",),
     ),
 )

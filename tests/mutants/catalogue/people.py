@@ -225,4 +225,12 @@ MUTANTS = (
         "",
         (f"{BOUNDARIES}::test_a_run_that_begins_while_another_is_answered_begins_nothing",),
     ),
+    Mutant(
+        "a_replaced_run_reads",
+        "A run that another run has replaced may still read.",
+        "api/two_party/platform_half.py",
+        'if row is None or audit.state not in ("charged", "running") or audit.stopped:',
+        'if audit.state not in ("charged", "running") or audit.stopped:',
+        (f"{RECORDED}::test_a_run_that_was_replaced_reads_nobody",),
+    ),
 )

@@ -361,4 +361,12 @@ MUTANTS = (
         "            self._take(slot, self._chain.body(message, slot))",
         (f"{PARTIES}::test_another_first_message_is_refused_once_the_first_was_answered",),
     ),
+    Mutant(
+        "a_noisy_zero_is_opened_as_honest",
+        "Opening does not look at the noise of the encryption of zero, which hides values.",
+        "privacy/two_party/opening.py",
+        "zero_label(run, number))) or reader.noisy:",
+        "zero_label(run, number))):",
+        (f"{OPENING}::test_noise_put_into_a_ciphertext_is_named[/zero-found1]",),
+    ),
 )

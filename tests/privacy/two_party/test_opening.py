@@ -109,13 +109,21 @@ def test_numbers_beyond_the_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> N
         assert codes(Run(world()).opened()) == ["padding-not-zero"] * 2
 
 
-def test_noise_put_into_a_ciphertext_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By noise of 2^100 a value would shine through the flooding, and the sum be as it was."""
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [(b"/weights", ["noise-out-of-bounds"] * 2), (b"/zero", ["key-not-of-run"])],
+)
+def test_noise_put_into_a_ciphertext_is_named(
+    monkeypatch: pytest.MonkeyPatch, where: bytes, found: list[str]
+) -> None:
+    """By noise of 2^100 in weights a value would shine through the flooding, and the sum be as it
+    was. By such noise in the encryption of zero, the numbers that hide values would.
+    """
     honest = keys.SecretKey.encrypt
 
     def noisy(key: SecretKey, plain: Any, label: bytes) -> np.ndarray:
         words = honest(key, plain, label)
-        if b"/weights" not in label:
+        if where not in label:
             return words
         primes = key.ring.primes
         # A constant of 2^100 is 2^100 in every place of the evaluation form.
@@ -134,7 +142,7 @@ def test_noise_put_into_a_ciphertext_is_named(monkeypatch: pytest.MonkeyPatch) -
         if not platform.answered:
             message = auditor.receive(answer) or b""
     run.transcript = platform.transcript
-    assert codes(run.opened()) == ["noise-out-of-bounds"] * 2
+    assert codes(run.opened()) == found
 
 
 def test_weights_that_differ_between_moduli_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
