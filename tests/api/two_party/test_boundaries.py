@@ -34,6 +34,7 @@ from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.interfaces import Platform
 from api.two_party.delivery import deliver_all_releases
 from api.two_party.failures import fail_run
+from api.two_party.platform_half import PlatformHalf
 from api.two_party.timeouts import end_stale_runs
 from auditor_client import Auditor
 from auditor_client.audiences.weighted import WeightedAudience
@@ -146,6 +147,19 @@ def test_a_platform_that_fails_while_it_is_read_costs_a_run_and_no_charge(
 
     with monkeypatch.context() as broken:
         broken.setattr("api.two_party.platform_half.values_of", lambda *_: down)
+        with refuses(UnavailableError, "platform-silent"):
+            talk.talk(talk.party())
+    assert talk.state == "running"
+    assert talk.talk(talk.party()) is None
+    settled(talk)
+
+
+def test_values_of_two_models_are_not_released(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = iter([f"sha256:{64 * each}" for each in "ab"])
+    with monkeypatch.context() as changing:
+        changing.setattr(PlatformHalf, "_model", lambda _: next(models))
         with refuses(UnavailableError, "platform-silent"):
             talk.talk(talk.party())
     assert talk.state == "running"

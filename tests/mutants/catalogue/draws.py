@@ -178,4 +178,20 @@ MUTANTS = (
         "            row = session.get_one(AuditRow, audit.id)\n",
         ("tests/system/test_released_together.py::test_who_lost_an_audit_does_not_give_it_back",),
     ),
+    Mutant(
+        "two_models_are_released_as_one",
+        "A worker releases scores although the model changed while it read.",
+        "api/audits/release.py",
+        "if kind.model_digest(request, platform) != model:",
+        "if model is None and kind.model_digest(request, platform):",
+        ("tests/api/audits/queue/test_worker.py::test_scores_of_two_models_are_not_released",),
+    ),
+    Mutant(
+        "two_models_are_summed_as_one",
+        "A two-party run answers although the model changed while it read.",
+        "api/two_party/platform_half.py",
+        "if self._model() != self.model:",
+        "if self.model is None and self._model():",
+        (f"{BOUNDARIES}::test_values_of_two_models_are_not_released",),
+    ),
 )

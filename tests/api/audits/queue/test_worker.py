@@ -63,6 +63,30 @@ def test_an_audit_that_was_given_back_keeps_none_of_its_auditors_others(
         assert auditor.audits.state(second.id).state == "released"
 
 
+def test_scores_of_two_models_are_not_released(tmp_path: Path, platform: Platform) -> None:
+    class Retrained(OneModel):
+        version = 0
+
+        @property
+        def model_digest(self) -> str:
+            return "sha256:" + 64 * str(self.version)
+
+        def score(self, _: Any, persons: NDArray[np.int64], *__: Any) -> NDArray[np.float64]:
+            self.version += bool(len(persons))
+            return np.full(len(persons), 0.5)
+
+    changing = replace(platform, scores=Retrained())
+    with deployed(sqlite_url(tmp_path), changing, embedded_worker=False) as deployment:
+        auditor = deployment.auditor()
+        content = auditor.contents.upload(kind="job", title="Engineer")
+        audience = auditor.audiences.sample("gender", {"woman": 20, "man": 20})
+        audit = auditor.audits.submit(auditor.audits.request(content, audience, bins=2, epsilon=1))
+        assert deployment.service.worker().run_one()
+        with deployment.service.store.read() as session:
+            row = session.get_one(AuditRow, audit.id)
+            assert (row.state, row.attempts) == ("running", 1)
+
+
 def test_what_is_shown_of_the_end_of_an_audit_is_whole_seconds(
     tmp_path: Path, platform: Platform
 ) -> None:
