@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from traceback import extract_tb
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from sqlmodel import Session, col, delete, select
 
 from api.db import KindCheckRow, Store
@@ -16,6 +18,7 @@ from api.kernel.settings import load_settings
 from api.kinds.packages import Package, installed_package
 from api.kinds.registry import platform_kind
 from api.operations.sensitivity.kind_search import Searched, search_kind
+from openapi.complaints import complaints
 from openapi.kinds.packages import PLATFORM_GROUP, PackageError, admit, installed
 
 app = typer.Typer(no_args_is_help=True, help="Kinds of audit that installed packages add.")
@@ -84,6 +87,10 @@ def _searched(package: Package, worlds: int, seed: int) -> Iterator[Searched]:
         kind = platform_kind(package.kind)
     except KeyError:
         raise PackageError(f"The package {package.package} cannot be loaded") from None
+    if not kind.contract.question:
+        raise PackageError(
+            f"The request of {package.kind} has no docstring, which states the kind's question"
+        )
     typer.echo(f"{package.kind} of {package.package} {package.version}")
     for result in _guarded(package, search_kind(kind, worlds=worlds, seed=seed)):
         typer.echo(f"\nrequest {result.request + 1}, {result.audience}: {_size(result)}")
@@ -104,7 +111,21 @@ def _guarded(package: Package, results: Iterator[Searched]) -> Iterator[Searched
         yield from results
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise PackageError(f"The platform half of {package.package} failed: {reason}") from error
+        if isinstance(error, ValidationError):
+            reason = f"{error.title}: {'; '.join(complaints(error))}"
+        where = _line_of(package, error)
+        raise PackageError(
+            f"The platform half of {package.package} failed{where}: {reason.rstrip('.')}"
+        ) from error
+
+
+def _line_of(package: Package, error: Exception) -> str:
+    """Return the last line of the package that ran before an error."""
+    module = installed(PLATFORM_GROUP)[package.kind].module.partition(".")[0]
+    frames = [
+        each for each in extract_tb(error.__traceback__) if module in Path(each.filename).parts
+    ]
+    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
 
 
 def _check_searched(package: Package, results: list[Searched]) -> None:

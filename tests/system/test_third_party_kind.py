@@ -210,6 +210,19 @@ def test_a_kind_that_claims_too_little_is_not_recorded(
         module.write_text(before)
 
 
+def test_a_release_that_fails_is_found_by_the_check_with_its_line(host: Host, site: Path) -> None:
+    module = site / "share_above" / "platform_half.py"
+    before = module.read_text()
+    try:
+        module.write_text(before.replace("above=int(above)", "over=int(above)"))
+        found = host.check(code=2)
+        assert "platform_half.py, line " in found
+        assert "GroupShare: above: it is missing; over: there is no such field" in found
+        assert "pydantic" not in found
+    finally:
+        module.write_text(before)
+
+
 def test_a_broken_package_stops_neither_the_service_nor_the_command(host: Host, site: Path) -> None:
     host.check()
     contract = site / "share_above" / "contract.py"

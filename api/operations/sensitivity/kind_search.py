@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from api.kernel.errors import RefusalError
-from api.kinds.protocol import KNOWN_AT_CHARGE, PlatformKind
+from api.kinds.protocol import KNOWN_AT_CHARGE, AudienceFacts, PlatformKind
 from api.operations.sensitivity.audiences import SearchedAudience, forget_memberships
 from api.operations.sensitivity.compare import RELATIONS, Largest, claims, compare
 from api.operations.sensitivity.families import Family, enumerated
 from api.operations.sensitivity.logs import LOGS, columns_of
 from api.operations.sensitivity.people import Human, PeopleWorld, Row
 from api.operations.sensitivity.running import CONTENTS, context_of, coupled, platform_of
+from api.operations.sensitivity.trial_release import release_on_trial
 from privacy import waist
 from privacy.tables.bounded_table import Reach
 from privacy.tables.price import Relation
@@ -29,6 +30,8 @@ _CONTENT_ID = "content_" + "0" * 30
 _MOST_SCORES = 9
 _MOST_HUMANS = 40
 _SEEDS = 2
+# Number of people in the world of the trial release.
+_FULL = 8
 AUDIENCES: Mapping[str, SearchedAudience] = {
     "upload": SearchedAudience(people=2),
     "upload, 2 groups each": SearchedAudience(groups=4, groups_per_person=2, people=2),
@@ -86,6 +89,7 @@ class _Search:
         except RefusalError as error:
             return Searched(self.number, self.name, refused=str(error))
         plan = self.kind.half.plan(request, facts)
+        self._release(request, facts, plan)
         found = Largest()
         rng = np.random.default_rng([seed, self.number])
         for family in (*self._enumerated(), *self._drawn(rng, worlds)):
@@ -100,6 +104,13 @@ class _Search:
         given.pop("mandate_id", None)
         return model.model_validate(given | ids)
 
+    def _release(self, request: Any, facts: AudienceFacts, plan: waist.ReleasePlan) -> None:
+        """Make one release, of a world with people in every group."""
+        people = {number: Human((number % self.audience.groups,)) for number in range(_FULL)}
+        world = PeopleWorld(people)
+        tables = self._reduced(request, plan, world)
+        release_on_trial(self.kind, request, facts, tables, platform_of(world))
+
     def _look(self, request: Any, plan: waist.ReleasePlan, family: Family) -> Largest:
         tables = [self._tables(request, plan, world) for world in family.worlds()]
         stacks = {name: np.stack([each[name] for each in tables]) for name in plan}
@@ -108,11 +119,16 @@ class _Search:
     def _tables(
         self, request: Any, plan: waist.ReleasePlan, world: PeopleWorld
     ) -> Mapping[str, Any]:
+        reduced = self._reduced(request, plan, world)
+        return {name: np.asarray(table.cells) for name, table in reduced.items()}
+
+    def _reduced(
+        self, request: Any, plan: waist.ReleasePlan, world: PeopleWorld
+    ) -> Mapping[str, Any]:
         contents = CONTENTS[: len(request.content_ids)]
         with coupled(world.seed):
             membership = self.audience.membership(world)
-            reduced = self.kind.half.reduce(request, plan, contents, membership, context_of(world))
-        return {name: np.asarray(table.cells) for name, table in reduced.items()}
+            return self.kind.half.reduce(request, plan, contents, membership, context_of(world))
 
     def _enumerated(self) -> Iterator[Family]:
         humans = self._humans()
