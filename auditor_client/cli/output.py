@@ -29,8 +29,7 @@ def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> 
 
 def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table of an answer: row names on the left, numbers aligned right."""
-    table = Table(box=box.SIMPLE_HEAD, title=printable(caption), title_justify="left")
-    table.title_style = "italic"
+    table = Table(box=box.SIMPLE_HEAD)
     for index, head in enumerate(heads):
         column = [row[index] for row in rows]
         right = index > 0 and all(_is_number(cell) for cell in column)
@@ -39,7 +38,10 @@ def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]
         )
     for row in rows:
         table.add_row(*(printable(cell) for cell in row))
-    Console().print(table)
+    # As a title the caption would be broken to the width of the table.
+    console = Console()
+    console.print(printable(caption), style="italic")
+    console.print(table)
 
 
 def _is_number(cell: str) -> bool:

@@ -20,7 +20,7 @@ def running_table(audit: ScoreCdfResult | LogCdfResult, head: str) -> PresentedT
         (names[index], *(f"{counts[index]:,.0f}" for counts in audit.cumulative.values()))
         for index in kept
     ]
-    skipped = f" Every {step}th edge is shown." if step > 1 else ""
+    skipped = f" One edge in {step} is shown." if step > 1 else ""
     caption = f"Cumulative counts, with noise.{skipped}"
     return PresentedTable(caption, (head, *audit.cumulative), tuple(rows))
 

@@ -5,6 +5,9 @@ from auditor_client.kinds.envy_freeness.result import EnvyFreenessResult
 from auditor_client.kinds.presentation import Judgement, PresentedTable, Summary, Verdict
 from auditor_client.reporting.rounding import error, number, percent
 
+# From this reward on, decimals say nothing.
+_MANY = 1_000
+
 # Verdicts of this kind's certificate, in the terms of other kinds.
 VERDICTS: dict[str, Verdict] = {
     "envy-free": "fair",
@@ -71,7 +74,7 @@ def _measured(audit: EnvyFreenessResult, found: EnvyCertificate) -> list[tuple[s
         rows.append(
             (
                 "reward lost by each person, on average",
-                number(audit.cost_per_target, 1),
+                number(audit.cost_per_target, 1 if abs(audit.cost_per_target) < _MANY else 0),
                 error(of_cost),
             )
         )
