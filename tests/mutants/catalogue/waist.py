@@ -192,4 +192,21 @@ MUTANTS = (
         "noisy = np.array(rows, np.int64) + self.nodes.noise()",
         (f"{TREE}::test_noise_at_the_end_of_64_bits_does_not_turn_its_sign[9223372036854775807]",),
     ),
+    Mutant(
+        "a_tree_is_the_average_of_two",
+        "A tree is released with the average of two draws, which is less noise than was paid for.",
+        "privacy/waist/tree.py",
+        "noisy = self.nodes.release(Table(self.nodes.bounds, np.array(rows, np.int64)))",
+        "table = Table(self.nodes.bounds, np.array(rows, np.int64))\n"
+        "        noisy = (self.nodes.release(table) + self.nodes.release(table)) // 2",
+        (f"{WAIST}::test_a_release_draws_noise_once[laplace-tree]",),
+    ),
+    Mutant(
+        "laplace_noise_is_an_average",
+        "Laplace noise is the average of two draws, which is less noise than was paid for.",
+        "privacy/waist/laplace.py",
+        "return table.plus(self.noise())",
+        "return table.plus((self.noise() + self.noise()) // 2)",
+        (f"{WAIST}::test_a_release_draws_noise_once[discrete-laplace]",),
+    ),
 )

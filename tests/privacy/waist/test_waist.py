@@ -1,6 +1,7 @@
 """The one door: nothing passes that was not priced, and nothing that was not paid."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from privacy import waist
 from privacy.errors import BoundsError, UnderpaidError
 from privacy.tables.bounded_table import Bounds, Cells, Reach, Table
 from privacy.tables.price import ADD_REMOVE, CHANGE_ONE, FREE, ExactPrice
-from privacy.waist import DiscreteLaplace
+from privacy.waist import DiscreteGaussian, DiscreteLaplace, LaplaceTree
 
 BINS = Bounds.counts((2, 3), 1)
 SIZES = Bounds.counts((2,), 1)
@@ -35,6 +36,32 @@ def test_what_is_paid_for_is_released_in_the_shape_of_its_table() -> None:
     noisy = waist.release(QUESTION, TABLES, PAID)
     assert {name: cells.shape for name, cells in noisy.items()} == {"bins": (2, 3), "sizes": (2,)}
     assert all(cells.dtype == np.int64 for cells in noisy.values())
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        DiscreteLaplace(BINS, Fraction(1)),
+        DiscreteGaussian(BINS, Fraction(1)),
+        LaplaceTree(BINS, Fraction(1)),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_a_release_draws_noise_once(mechanism: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An average of two draws has less noise than was paid for."""
+    drawn = list[Cells]()
+    for each in (DiscreteLaplace, DiscreteGaussian):
+        honest = each.noise
+
+        def noise(self: Any, honest: Any = honest) -> Cells:
+            drawn.append(honest(self))
+            return drawn[-1]
+
+        monkeypatch.setattr(each, "noise", noise)
+    released = mechanism.release(Table(BINS, np.full(BINS.shape, 7, np.int64)))
+    assert len(drawn) == 1
+    if mechanism.name != "laplace-tree":
+        assert np.array_equal(released, 7 + drawn[0])
 
 
 @pytest.mark.parametrize(
