@@ -84,6 +84,13 @@ class AuditorKind:
 
     def forecast(self, request: Any, audience: ForecastAudience, catalogue: Catalogue) -> Forecast:
         """Return the forecast for these people and this noise. Nothing is sent or paid."""
+        if len(audience.people) < self.least_groups:
+            return Forecast(
+                "This audit compares groups: with one group it releases numbers and no verdict.",
+                answers=False,
+                enough="Upload at least two groups.",
+                at_any_noise=True,
+            )
         if self.forecaster is None:
             return Forecast("No forecast exists for this kind: its price states the error.")
         return self.forecaster(request, audience, catalogue)

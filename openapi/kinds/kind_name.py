@@ -20,7 +20,9 @@ AuditKind = Annotated[
 
 def _registered(name: str) -> str:
     if name not in CONTRACTS:
-        raise ValueError(f"must be a kind of audit: {', '.join(CONTRACTS)}")
+        raise ValueError(
+            f"must be a kind of audit: {', '.join(CONTRACTS)}. Another kind needs its package here"
+        )
     return name
 
 

@@ -20,13 +20,6 @@ _EFFECTS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     """Return the smallest difference in a bin that is found with power 80 %."""
     groups, bins = len(audience.people), len(request.bins.edges) - 1
-    if groups < 2:
-        return Forecast(
-            "An outcome test compares at least two groups.",
-            answers=False,
-            enough="Upload at least two groups.",
-            at_any_noise=True,
-        )
     name, people = audience.smallest
     rows = request.rows_per_person
     # The epsilon of Laplace noise with the variance of this release's noise.

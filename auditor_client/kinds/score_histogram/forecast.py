@@ -23,13 +23,6 @@ def forecast(request: Any, audience: ForecastAudience, _: Any) -> Forecast:
     enough.
     """
     groups = len(audience.people)
-    if groups < 2:
-        return Forecast(
-            "One group has no gap: the audit releases shares and cannot give a verdict.",
-            answers=False,
-            enough="Upload at least two groups.",
-            at_any_noise=True,
-        )
     parts = planned_parts(request, audience)
     bins = _bins(request)
     noise = _noise(parts["bins"])

@@ -48,4 +48,5 @@ KIND = AuditorKind(
     forecaster=OnFirstUse("share_above.answer", "forecast"),
     illustrator=OnFirstUse("share_above.answer", "illustrate"),
     tolerance=Tolerance(0.1, "Tolerated difference of shares"),
+    least_groups=2,
 )

@@ -54,4 +54,5 @@ KIND = KindContract(
     title="Share above a threshold",
     reads="scores",
     counted_in="people",
+    verdict=True,
 )
