@@ -67,13 +67,25 @@ def columns_among(offer: LogOffer, among: str) -> list[str]:
     return numbers if among == "numbers" else [*numbers, *(each.name for each in offer.words)]
 
 
+def _values(offer: LogOffer, column: str) -> list[str]:
+    """Return the categories of a column of creators."""
+    known = columns_among(offer, "creators")
+    found = {each.name: each.values for each in offer.words if each.name in known}
+    if column not in found:
+        raise InputError(
+            f"Log {offer.name!r} has no column of creators {column!r}. It has: {', '.join(known)}.",
+            case="no-such-creators",
+        )
+    return found[column]
+
+
 def words_among(offer: LogOffer, among: str | None, column: str = "") -> list[str]:
     """Return the values of a log that can be chosen: signals, strategies, days, or a column's
     categories.
     """
     every = {each.name: each.values for each in offer.words}
     if among == "values":
-        return every.get(column, [])
+        return _values(offer, column)
     traffic = offer.traffic
     if traffic is None or among is None:
         return []

@@ -205,6 +205,8 @@ def test_what_a_kind_does_not_have_and_what_it_needs_are_named() -> None:
         built("log-cdf", log="feed", column="age")
     with refuses(InputError, "no-random-traffic", "applications", "feed"):
         built("reo", log="applications")
+    with refuses(InputError, "no-such-creators", "old", "young"):
+        built("reo", log="feed", creators="old")
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
