@@ -187,8 +187,15 @@ def test_without_random_traffic_the_question_is_refused(
     with deployed(new_database(), replace(platform, logs=JoinedLogs((blind,)))) as running:
         auditor = running.auditor(kinds=KINDS, epsilon="100")
         assert "reo" not in auditor.catalogue().kinds
-        with refuses(UnsupportedAuditError, "no-random-traffic"):
-            auditor.audits.reo(viewers(auditor, world, 40), "feed", creators="young_adult")
+        audience = viewers(auditor, world, 40)
+        with refuses(InputError, "no-random-traffic"):
+            auditor.audits.reo(audience, "feed", creators="young_adult")
+        body = {
+            "kind": "reo", "audience_id": audience.id, "log": "feed", "signals": ["share"],
+            "creators": "young_adult", "groups": ["yes", "no"], "strategies": ["default"],
+            "epsilon": "1",
+        }  # fmt: skip
+        refused(raw(running, auditor).submit(body), "unsupported-audit", "random")
         assert auditor.budget().mandates[0].spent == 0
 
 

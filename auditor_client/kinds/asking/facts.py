@@ -41,6 +41,7 @@ def require_random_traffic(kind: str, offer: LogOffer, catalogue: Catalogue) -> 
     known = [log.name for log in catalogue.logs if log.traffic and log.traffic.random]
     raise InputError(
         f"Log {offer.name!r} has no random traffic, which an {kind} audit needs."
+        " Without it, relevant content that was never shown has no label."
         f" Logs that have: {', '.join(known) or 'none'}.",
         case="no-random-traffic",
     )
