@@ -12,19 +12,65 @@ from rich.text import Text
 
 Row = Mapping[str, Any]
 
+# Identifiers are at most this long. Longer words are digests and the like, which may be broken.
+_LONG_WORD = 40
+# Spaces that a table adds to each column.
+_BORDER = 3
+
 
 def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print some columns of many rows; all columns in JSON."""
+    """Print some columns of many rows; all columns in JSON.
+
+    Where the terminal is too narrow for a table, print one block of lines per row.
+    """
     if as_json:
         print_json(list(rows))
         return
+    if not rows:
+        Console().print("Nothing yet.")
+        return
+    cells = [[printable(row.get(column)) for column in columns] for row in rows]
+    heads = [column.replace("_", " ") for column in columns]
+    lines = [heads, *([cell.plain for cell in line] for line in cells)]
+    widths = column_widths(list(zip(*lines, strict=True)), Console().width)
+    if widths is None:
+        for number, row in enumerate(rows):
+            if number:
+                print()
+            show_row({column: row.get(column) for column in columns}, as_json=False)
+        return
     table = Table(box=box.SIMPLE_HEAD)
-    for column in columns:
-        # People copy identifiers, so they are never truncated or folded.
-        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == "id")
-    for row in rows:
-        table.add_row(*(printable(row.get(column)) for column in columns))
-    Console().print(table if rows else "Nothing yet.")
+    for head, width in zip(heads, widths, strict=True):
+        table.add_column(head, overflow="fold", width=width)
+    for line in cells:
+        table.add_row(*line)
+    Console().print(table)
+
+
+def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """Return widths at which no column breaks a word, or None if they do not fit.
+
+    The first line of a column is its heading. People copy identifiers, so those in a column `id`
+    are never broken. Elsewhere digests and other long words may be.
+    """
+    longest = [max(map(len, column)) for column in columns]
+    least = [
+        width if column[0] == "id" else min(_longest_word(column), _LONG_WORD)
+        for column, width in zip(columns, longest, strict=True)
+    ]
+    spare = room - sum(least) - _BORDER * len(columns) - 1
+    if spare < 0:
+        return None
+    widths = list(least)
+    for index in sorted(range(len(columns)), key=lambda each: longest[each] - least[each]):
+        more = min(spare, longest[index] - least[index])
+        widths[index] += more
+        spare -= more
+    return widths
+
+
+def _longest_word(cells: Sequence[str]) -> int:
+    return max((len(word) for cell in cells for word in cell.split()), default=0)
 
 
 def show_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
