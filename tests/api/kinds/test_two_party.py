@@ -136,6 +136,12 @@ def test_scores_of_positives_and_negatives_by_bin() -> None:
     assert values(request) == [[0, 0, 0, 2], [0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]]
 
 
+def test_of_more_rows_than_one_person_may_have_some_are_drawn() -> None:
+    request = asked(rows_per_person=1, name="auc", actual="positive", edges=[0.5])
+    assert [len(of(person)) for person in PERSONS] == [2, 2, 0, 1]
+    assert [sum(row) for row in values(request)] == [1, 1, 0, 1]
+
+
 def test_ndcg_is_of_viewers_and_of_candidates_of_the_audience() -> None:
     request = asked_of_lists(
         name="ndcg", log="people shown", per_viewer=2, per_candidate=2, length=3

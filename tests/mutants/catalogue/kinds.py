@@ -366,4 +366,15 @@ MUTANTS = (
         "fixed_slots=False, third_party=third_party",
         (f"{PRICING}::test_a_price_says_that_displacement_is_not_counted[sample-assumes0]",),
     ),
+    Mutant(
+        "two_party_reads_every_row",
+        "A two-party run reads all rows of a person, whatever number was declared.",
+        "api/kinds/two_party/__init__.py",
+        "asked = Selection(metric.log, _columns(metric), words, metric.rows_per_person)",
+        "asked = Selection(metric.log, _columns(metric), words, 1_000_000)",
+        (
+            "tests/api/kinds/test_two_party.py"
+            "::test_of_more_rows_than_one_person_may_have_some_are_drawn",
+        ),
+    ),
 )

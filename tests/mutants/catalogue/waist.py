@@ -209,4 +209,13 @@ MUTANTS = (
         "return table.plus((self.noise() + self.noise()) // 2)",
         (f"{WAIST}::test_a_release_draws_noise_once[discrete-laplace]",),
     ),
+    Mutant(
+        "large_numbers_are_named_twice",
+        "Somebody with a large number who is named twice in a group counts as in two groups.",
+        "privacy/tables/membership.py",
+        "new = _new(person) | _new(group)",
+        "new = np.ones(len(person), np.bool_)",
+        (f"{MEMBERSHIP}::test_person_numbers_at_the_end_of_what_a_word_holds[2-3]",),
+        raises=("BoundsError",),
+    ),
 )

@@ -106,9 +106,10 @@ def test_who_is_among_others(some: list[int], persons: set[int]) -> None:
 def test_person_numbers_at_the_end_of_what_a_word_holds(number: int, beyond: int) -> None:
     """There a person and a group do not fit into one number any more."""
     large = np.iinfo(np.int64).max // number + beyond
-    people = [[0, 1], [large, 1, 0], *[[large, 1]] * (number - 2)]
-    assert limited(people, 1) == obvious(people, 1)
-    assert limited(people[::-1], 1) == obvious(people[::-1], 1)
+    people = [[0, 1], [large, 1, 0, large], *[[large, 1, 1]] * (number - 2)]
+    for k in (1, 2):
+        assert limited(people, k) == obvious(people, k)
+        assert limited(people[::-1], k) == obvious(people[::-1], k)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
