@@ -49,6 +49,7 @@ _COARSE, _OF_COARSE = 8, 0.8
 _MISSING = 0.02
 # Claims (pairs times edges) up to which upper limits count both sides; more would take minutes.
 _MOST_CENTRED = 500
+_HAIR = 1e-12
 # From this variance of all bins on, both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 30
 
@@ -143,6 +144,11 @@ def _split(groups: Sequence[GroupCounts], level: float) -> tuple[list[_Claim], l
 
 def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
     """Return a lower limit of TG, missed with probability at most delta/2."""
+    return max((_below(claim, level) for claim, level in _likely(groups, delta)), default=0.0)
+
+
+def _likely(groups: Sequence[GroupCounts], delta: float) -> list[tuple[_Claim, float]]:
+    """Return the claims that promise the largest lower limits, with their levels."""
     level = delta / (len(groups) * (len(groups) - 1))
     shares = edge_levels(len(groups[0].table) - 1)
     claims = [
@@ -150,8 +156,7 @@ def lower_limit(groups: Sequence[GroupCounts], delta: float) -> float:
         for pair in permutations(groups, 2)
         for claim in _claims(*pair)
     ]
-    likely = nsmallest(_TRIED, claims, key=lambda item: _promise(*item))
-    return max((_below(claim, part) for claim, part in likely), default=0.0)
+    return nsmallest(_TRIED, claims, key=lambda item: _promise(*item))
 
 
 def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
@@ -166,8 +171,18 @@ def certify_within(groups: Sequence[GroupCounts], delta: float, alpha: float) ->
 
 
 def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) -> bool:
-    """Return whether `lower_limit` is more than alpha."""
-    return lower_limit(groups, delta) > alpha
+    """Return whether `lower_limit` is more than alpha, without searching for it."""
+    return any(_is_beyond(claim, level, alpha) for claim, level in _likely(groups, delta))
+
+
+def _is_beyond(claim: _Claim, level: float, alpha: float) -> bool:
+    if not claim.centred:
+        return _below(claim, level) > alpha
+    # A limit of exactly alpha is not beyond it.
+    return all(
+        not exceeds(less, more, ratio, at, -alpha - _HAIR)
+        for less, more, ratio, at in _tests_of_beyond(claim, level)
+    )
 
 
 def edge_levels(edges: int) -> Floats:
@@ -278,21 +293,37 @@ def _below(claim: _Claim, level: float) -> float:
 
 def _centred_below(claim: _Claim, level: float) -> float:
     """Return the lower limit from the counts on both sides of the edge."""
-    if any(size.tells_nothing(2 * level) for size in (claim.more.size, claim.less.size)):
-        return 0.0
-    if any(size.missing(2 * level) > 0 for size in (claim.more.size, claim.less.size)):
-        return 0.0
+    limit = -1.0
+    for less, more, ratio, at in _tests_of_beyond(claim, level):
+        limit = difference_limit(less, more, ratio, at, limit)
+    return max(-limit, 0.0)
+
+
+def _tests_of_beyond(claim: _Claim, level: float) -> Iterator[tuple[Event, Event, float, float]]:
+    """Yield the events, weight and level of each test whose limit bounds the claim from below.
+
+    If the counts do not account for the people, or do not even show a difference of this sign, the
+    only test is one of nobody, whose limit is useless.
+    """
+    sizes = claim.more.size, claim.less.size
+    silent = any(size.tells_nothing(2 * level) or size.missing(2 * level) > 0 for size in sizes)
     size_level, level = level * _SIZES / 4, level * (1 - _SIZES)
     less, more = (_sides(group, claim.edge, size_level) for group in (claim.less, claim.more))
-    if min(*less.people, *more.people) < 1:
-        return 0.0
+    if silent or min(*less.people, *more.people) < 1:
+        yield _test_of_nobody(less, level)
+        return
     ratios = _ratios((claim.less, less.people), (claim.more, more.people))
     if any(exceeds(less, more, ratio, level * _WRONG, 0.0) for ratio in ratios):
-        return 0.0
-    limit = -1.0
+        yield _test_of_nobody(less, level)
+        return
     for ratio in ratios:
-        limit = difference_limit(less, more, ratio, level * _RIGHT, limit)
-    return max(-limit, 0.0)
+        yield less, more, ratio, level * _RIGHT
+
+
+def _test_of_nobody(event: Event, level: float) -> tuple[Event, Event, float, float]:
+    """Return a test without people: nothing is known, and its limit is 1."""
+    nobody = Event(0, 0, event.cells, (0, 0), event.noise)
+    return nobody, nobody, 1.0, level
 
 
 def _centred_above(claim: _Claim, level: float, floor: float) -> float:
@@ -319,9 +350,7 @@ def _tests_by_both_sides(
     size_level, level = level * _SIZES / 4, level * (1 - _SIZES - _MISSING)
     more, less = (_sides(group, claim.edge, size_level) for group in (claim.more, claim.less))
     if silent or min(*more.people, *less.people) < 1:
-        # Without people nothing is known, and the limit is 1.
-        nobody = Event(0, 0, more.cells, (0, 0), more.noise)
-        yield nobody, nobody, 1.0, level
+        yield _test_of_nobody(more, level)
         return
     for ratio in _ratios((claim.more, more.people), (claim.less, less.people)):
         yield more, less, ratio, level

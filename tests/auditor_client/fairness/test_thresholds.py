@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from auditor_client.fairness.gap import FairnessGap, certain_gap, fairness_gap, measured_groups
-from auditor_client.fairness.thresholds import certify_within, edge_levels, lower_limit, upper_limit
+from auditor_client.fairness.thresholds import (
+    certify_beyond,
+    certify_within,
+    edge_levels,
+    lower_limit,
+    upper_limit,
+)
+from auditor_client.planning.power_simulation import AuditDesign, SizeKind, simulate_release
 from auditor_client.stats.noise import Laplace, NoNoise
 
 Floats = NDArray[np.float64]
@@ -158,6 +165,18 @@ def test_lower_limits_miss_no_more_often_than_delta_says(
     # 9 cases, 2 counts, each by a binomial test at 1e-8: fails falsely in less than 2e-7.
     assert missed <= stats.binom.ppf(1 - 1e-8, runs, delta / 2)
     assert certain <= stats.binom.ppf(1 - 1e-8, runs, delta)
+
+
+@pytest.mark.parametrize("sizes", ["known", "noisy", "estimated"])
+@pytest.mark.parametrize("bins", [3, 16])
+def test_quick_answers_agree_with_the_limits(bins: int, sizes: SizeKind) -> None:
+    design = AuditDesign(0.2, 0.05, 2, bins, 1.0, sizes, 0.25, criterion="distribution")
+    for seed in range(2):
+        groups = simulate_release(design, 200, 0.3, seed)
+        low, high = lower_limit(groups, 0.1), upper_limit(groups, 0.1)
+        for alpha in (0.0, 0.1, 0.2, low, high):
+            assert certify_beyond(groups, 0.1, alpha) == (low > alpha)
+            assert certify_within(groups, 0.1, alpha) == (high <= alpha)
 
 
 @pytest.mark.long
