@@ -377,4 +377,26 @@ MUTANTS = (
             "::test_of_more_rows_than_one_person_may_have_some_are_drawn",
         ),
     ),
+    Mutant(
+        "lots_are_numbered_again",
+        "After a crash, the chance of a lot depends on which other lots run.",
+        "api/kinds/envy_freeness/exploration.py",
+        'lots = arrays.get("lots", np.arange(len(policies)))',
+        "lots = np.arange(len(policies))",
+        (
+            "tests/api/kinds/envy_freeness/test_envy_freeness.py"
+            "::test_a_course_that_goes_on_has_the_secret_and_the_numbers_of_its_lots",
+        ),
+    ),
+    Mutant(
+        "chance_without_the_secret",
+        "After a crash, chance is drawn without the secret of the audit.",
+        "api/kinds/envy_freeness/exploration.py",
+        'int(arrays["secret"]), str(arrays["digest"])',
+        '0, str(arrays["digest"])',
+        (
+            "tests/api/kinds/envy_freeness/test_envy_freeness.py"
+            "::test_a_course_that_goes_on_has_the_secret_and_the_numbers_of_its_lots",
+        ),
+    ),
 )

@@ -12,7 +12,7 @@ from api.kinds.context import AuditContext, in_process_context
 from api.kinds.envy_freeness import EnvyFreeness, drawn_from
 from api.kinds.envy_freeness.algorithms import BatchOutcomes, Terms
 from api.kinds.envy_freeness.algorithms.checkpoint import pack_state, unpack_state
-from api.kinds.envy_freeness.exploration import explore
+from api.kinds.envy_freeness.exploration import Course, explore
 from api.kinds.envy_freeness.participants import DrawnLots, draw_lots
 from api.kinds.registry import AudienceFacts, offered
 from api.platforms.fault_isolation import PlatformDownError
@@ -157,6 +157,17 @@ def test_a_course_of_an_earlier_version_goes_on() -> None:
     assert (arrays.pop("lots") == np.arange(8)).all()
     notebook.write(pack_state(arrays))
     assert same(explored(policies, notebook), explored(Fragile(mixed(24)), Notebook()))
+
+
+def test_a_course_that_goes_on_has_the_secret_and_the_numbers_of_its_lots() -> None:
+    """Chance follows from both. By the order of rows, one lot more would change that of others."""
+    every = everywhere(EVERYBODY, SECRET)
+    drawn = DrawnLots(every.policies[1:], every.lots[1:], spare=1)
+    course = Course.begin(TERMS, drawn, SECRET, "sha256:0")
+    resumed, planned = Course.read(TERMS, course.written(planned=True))
+    assert (resumed.secret, resumed.digest, planned) == (SECRET, "sha256:0", True)
+    assert (resumed.drawn.lots.tolist(), resumed.drawn.spare) == (drawn.lots.tolist(), 1)
+    assert np.array_equal(resumed.drawn.policies, drawn.policies)
 
 
 class LeavingNow(Notebook):
