@@ -15,7 +15,12 @@ from tests.auditor_client.examples import AUDIENCE_ID, CONTENT_ID, OTHER_ID
 from tests.auditor_client.kinds.asking.test_builder import built
 
 GIVEN: Mapping[str, Mapping[str, Any]] = {
-    "score-histogram": {"content": CONTENT_ID, "bins": "12", "context": {"hour": 21.0}, "rho": "0.5"},
+    "score-histogram": {
+        "content": CONTENT_ID,
+        "bins": "12",
+        "context": {"hour": 21.0},
+        "rho": "0.5",
+    },
     "score-cdf": {"content": CONTENT_ID, "bins": "0, 0.25, 1", "epsilon": "0.5"},
     "match-count": {"epsilon": "2"},
     "most-skewed": {"contents": [OTHER_ID, CONTENT_ID], "levels": "1, 2", "weights": "2, 1"},
