@@ -49,6 +49,10 @@ QUICK = {
 }
 
 
+# In these, everybody is in one place once, or more noise hides what a mutant does from few runs.
+OTHERS = ("sample", "weights", "lists", "clipping", "composition")
+
+
 def each(*without: str, relation: str = "") -> pytest.MarkDecorator:
     """The cases in which a mutant changes anything, the slow ones marked."""
     return pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def each(*without: str, relation: str = "") -> pytest.MarkDecorator:
         [
             pytest.param(case, id=name, marks=[] if name in QUICK else [pytest.mark.full])
             for name, case in CASES.items()
-            if case.name not in without and case.relation.startswith(relation)
+            if not case.name.startswith((*without, *OTHERS)) and case.relation.startswith(relation)
         ],
     )
 
@@ -139,6 +143,16 @@ def test_a_scale_that_is_a_fifth_too_small_is_caught(
 ) -> None:
     narrower(0.8)(monkeypatch)
     assert caught(CASES[name])
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(OTHERS)])
+def test_a_halved_scale_is_caught_in_the_other_cases(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrower(0.5)(monkeypatch)
+    assert caught(CASES[name], LONG_RUNS)
 
 
 @pytest.mark.full
