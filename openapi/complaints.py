@@ -3,7 +3,8 @@
 The texts name the field and the admissible values, but never the value, which may be private.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import ValidationError
@@ -91,3 +92,14 @@ def complaints(error: ValidationError, names: Mapping[str, str] | None = None) -
         for item in error.errors(include_url=False)
     ]
     return list(dict.fromkeys(lines))
+
+
+@contextmanager
+def usage_in_plain_words(kind: type[Exception]) -> Iterator[None]:
+    """Give errors of a command line (`kind`) that invalid values caused these lines as message."""
+    try:
+        yield
+    except kind as error:
+        if isinstance(error.__cause__, ValidationError):
+            error.message = "; ".join(complaints(error.__cause__)).rstrip(".") + "."  # type: ignore[attr-defined]
+        raise

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 import uvicorn
 from pydantic import SecretStr, ValidationError
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from api.app import server
@@ -41,10 +42,23 @@ from api.platforms.conformance import examine
 from api.platforms.fault_isolation import PlatformDownError
 from api.platforms.http import served
 from api.telemetry import logging, tracing
-from auditor_client.cli.plain_usage import PlainUsage
+from openapi.complaints import usage_in_plain_words
+
+
+class OperatorCommands(TyperGroup):
+    """Commands whose errors about options name the admissible values."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with usage_in_plain_words(typer.BadParameter):
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with usage_in_plain_words(typer.BadParameter):
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
-    cls=PlainUsage, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    cls=OperatorCommands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 persons = typer.Typer(no_args_is_help=True, help="Lifetime balances of people.")
 app.add_typer(persons, name="persons")

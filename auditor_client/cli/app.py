@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from auditor_client.cli import (
@@ -40,9 +41,9 @@ from auditor_client.cli import (
 )
 from auditor_client.cli.charging import exit_for
 from auditor_client.cli.output import printable
-from auditor_client.cli.plain_usage import PlainUsage
 from auditor_client.errors import AuditorError
 from auditor_client.local.progress import lines_when_piped
+from openapi.complaints import usage_in_plain_words
 from openapi.kinds.two_party import KIND as TWO_PARTY
 
 _READER_GONE = 141
@@ -78,11 +79,15 @@ def _end_when_reader_is_gone() -> Iterator[None]:
         raise typer.Exit(_READER_GONE) from error
 
 
-class Commands(PlainUsage):
+class Commands(TyperGroup):
     """Commands that print expected errors without a traceback."""
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
-        with _interruptible(), _end_when_reader_is_gone():
+        with (
+            _interruptible(),
+            _end_when_reader_is_gone(),
+            usage_in_plain_words(typer.BadParameter),
+        ):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:
@@ -91,7 +96,7 @@ class Commands(PlainUsage):
 
     def _invoke(self, ctx: Any) -> Any:
         try:
-            with _interruptible(), lines_when_piped():
+            with _interruptible(), lines_when_piped(), usage_in_plain_words(typer.BadParameter):
                 return super().invoke(ctx)
         except BrokenPipeError:
             raise
