@@ -69,8 +69,9 @@ def test_an_intersection_without_noise_is_caught(
 def test_an_intersection_whose_noise_forgets_weights_is_caught(
     intersected: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With a third of the runs it shows 1.1 to 1.5 where 1 is claimed, which is too near."""
     reach_of(monkeypatch, largest_weight=1, total_weight=1)
-    assert violated(intersected)[intersected.name]
+    assert violated(intersected, 3 * QUICK)[intersected.name]
 
 
 @pytest.mark.full
