@@ -49,6 +49,7 @@ _COARSE, _OF_COARSE = 8, 0.8
 _MISSING = 0.02
 # Claims (pairs times edges) up to which upper limits count both sides; more would take minutes.
 _MOST_CENTRED = 500
+# Separates a limit beyond alpha from one of exactly alpha.
 _HAIR = 1e-12
 # From this variance of all bins on, both sides are worth more than exact steps of one side.
 _BOTH_SIDES = 30
@@ -178,10 +179,9 @@ def certify_beyond(groups: Sequence[GroupCounts], delta: float, alpha: float) ->
 def _is_beyond(claim: _Claim, level: float, alpha: float) -> bool:
     if not claim.centred:
         return _below(claim, level) > alpha
-    # A limit of exactly alpha is not beyond it.
     return all(
         not exceeds(less, more, ratio, at, -alpha - _HAIR)
-        for less, more, ratio, at in _tests_of_beyond(claim, level)
+        for less, more, ratio, at in _tests_of_lower_limit(claim, level)
     )
 
 
@@ -294,12 +294,14 @@ def _below(claim: _Claim, level: float) -> float:
 def _centred_below(claim: _Claim, level: float) -> float:
     """Return the lower limit from the counts on both sides of the edge."""
     limit = -1.0
-    for less, more, ratio, at in _tests_of_beyond(claim, level):
+    for less, more, ratio, at in _tests_of_lower_limit(claim, level):
         limit = difference_limit(less, more, ratio, at, limit)
     return max(-limit, 0.0)
 
 
-def _tests_of_beyond(claim: _Claim, level: float) -> Iterator[tuple[Event, Event, float, float]]:
+def _tests_of_lower_limit(
+    claim: _Claim, level: float
+) -> Iterator[tuple[Event, Event, float, float]]:
     """Yield the events, weight and level of each test whose limit bounds the claim from below.
 
     If the counts do not account for the people, or do not even show a difference of this sign, the
@@ -329,7 +331,7 @@ def _test_of_nobody(event: Event, level: float) -> tuple[Event, Event, float, fl
 def _centred_above(claim: _Claim, level: float, floor: float) -> float:
     """Return the upper limit from the counts on both sides, not searched below `floor`."""
     limit = floor
-    for more, less, ratio, at in _tests_by_both_sides(claim, level):
+    for more, less, ratio, at in _tests_of_upper_limit(claim, level):
         limit = difference_limit(more, less, ratio, at, limit)
     return limit
 
@@ -338,11 +340,11 @@ def _exceeds_by_both_sides(claim: _Claim, level: float, alpha: float) -> bool:
     """Return whether that limit is larger than alpha, without searching for it."""
     return any(
         exceeds(more, less, ratio, at, alpha)
-        for more, less, ratio, at in _tests_by_both_sides(claim, level)
+        for more, less, ratio, at in _tests_of_upper_limit(claim, level)
     )
 
 
-def _tests_by_both_sides(
+def _tests_of_upper_limit(
     claim: _Claim, level: float
 ) -> Iterator[tuple[Event, Event, float, float]]:
     """Yield the events, weight and level of each test whose limit bounds the claim's difference."""
